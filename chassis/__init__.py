@@ -1,0 +1,1 @@
+"""The plumbing every process shares: settings, telemetry, errors, servers and channels. Nothing here knows documents."""

@@ -1,0 +1,1 @@
+"""The three gRPC services. They meet on the wire only and never import each other."""

@@ -1,0 +1,89 @@
+"""What a parser makes of a file: its extracted text, and the blocks and pages that the text is made of.
+
+Every later coordinate (chunks, definitions, quotes) counts code points of `ExtractedDocument.text`. The text is
+therefore final once parsed: nothing downstream edits it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class DocumentFormat(StrEnum):
+    """The file formats that ingest reads."""
+
+    PDF = "pdf"
+    DOCX = "docx"
+    HTML = "html"
+    MARKDOWN = "markdown"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Code points `start` (from 0) to `end` (exclusive) of a document's extracted text."""
+
+    start: int
+    end: int
+
+
+class BlockKind(StrEnum):
+    """What a block is in its document."""
+
+    HEADING = "heading"
+    """A heading by markup (DOCX style, HTML h1 to h6, Markdown #). Flat formats never say so."""
+    PARAGRAPH = "paragraph"
+    LIST_ITEM = "list_item"
+    TABLE_HEADER = "table_header"
+    """The header row of a table: cells in order, joined with ` | `."""
+    TABLE_ROW = "table_row"
+    """One row of a table, never split: cells in order, joined with ` | `."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a block of a PDF looks, for telling headings from text."""
+
+    font_size: float
+    """Points, rounded to .5; the size of most of its characters."""
+    bold: bool
+    """Whether most of its characters are bold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, heading, list item or table row, in reading order. Blocks never overlap."""
+
+    kind: BlockKind
+    span: Span
+    """The block's text without surrounding white space; lines of one paragraph are joined by `\\n`."""
+    level: int | None = None
+    """1 (outermost) to 6 for a HEADING, None otherwise."""
+    style: Style | None = None
+    """Set for PDF only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a PDF."""
+
+    number: int
+    """From 1."""
+    span: Span
+    """The page's part of the text; pages tile the text in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedDocument:
+    """A whole parsed file."""
+
+    format: DocumentFormat
+    title: str | None
+    """From the file's metadata or markup; None when it has none."""
+    text: str
+    blocks: tuple[Block, ...]
+    pages: tuple[Page, ...] = ()
+    """All pages of a PDF, the unreadable ones with an empty span; empty for other formats."""
+    unreadable_pages: tuple[int, ...] = ()
+    """Numbers of pages that show something but have no text layer, ascending."""

@@ -1,0 +1,132 @@
+"""The nouns of retrieval: documents, chunks, windows and definitions as the index holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NewType
+
+import numpy as np
+from numpy.typing import NDArray
+
+ChunkId = NewType("ChunkId", str)
+DocumentId = NewType("DocumentId", str)
+Generation = NewType("Generation", str)
+
+Vector = NDArray[np.float32]
+"""Shape (d,), unit norm."""
+Vectors = NDArray[np.float32]
+"""Shape (n, d), rows of unit norm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Code points `start` (from 0) to `end` (exclusive) of a document's extracted text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpan:
+    """The part of a span that stands on page `page` (from 1)."""
+
+    page: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One generation of one document. At most one is live, and at most one other exists."""
+
+    document_id: DocumentId
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """See `clausegate.corpus.v1.Chunk`."""
+
+    chunk_id: ChunkId
+    alias: str
+    version: Version
+    source: str
+    title: str
+    heading_chain: tuple[str, ...]
+    section: str
+    text: str
+    word_count: int
+    span: Span
+    pages: tuple[PageSpan, ...]
+    table_header: str
+    content_sha256: str
+    is_definitions: bool
+    ordinal: int
+    indexed_at: datetime | None = None
+    """When the version became visible; None while it is staged."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedChunk:
+    """A chunk and the windows that were embedded of it, in document order."""
+
+    chunk: Chunk
+    windows: tuple[Span, ...]
+    """In code points of the document, within the chunk's span; at least one."""
+    vectors: Vectors
+    """One row per window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """See `clausegate.corpus.v1.Definition`."""
+
+    definition_id: str
+    version: Version
+    term: str
+    text: str
+    span: Span
+    pages: tuple[PageSpan, ...]
+    chunk_id: ChunkId
+    source: str
+    title: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """See `clausegate.corpus.v1.Document`; `indexed_at` is None until the store sets it at the flip."""
+
+    version: Version
+    source: str
+    path: str
+    title: str
+    format: str
+    content_sha256: str
+    size_bytes: int
+    page_count: int
+    unreadable_pages: tuple[int, ...]
+    chunk_count: int
+    definition_count: int
+    indexed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which live documents a read sees: all when both are empty, else those of the sources and of the ids."""
+
+    sources: tuple[str, ...] = ()
+    document_ids: tuple[DocumentId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A live chunk found by one leg, with that leg's raw score (cosine, or BM25 without the factor k1+1)."""
+
+    chunk_id: ChunkId
+    score: float
+
+
+Hits = Sequence[Hit]
+"""Best first, chunks distinct, ties by chunk id."""

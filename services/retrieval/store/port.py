@@ -1,0 +1,161 @@
+"""The store port: everything retrieval asks of an index, for one tenant.
+
+Rules that every store keeps, and that one shared contract suite checks:
+- reads see live generations only, and a generation becomes live in one step (`commit`) or not at all;
+- writing the same batch twice changes nothing; batches survive a crash and are found again by `staged`;
+- the last commit of a document wins, and at most one generation besides the live one exists per document;
+- any text is safe as a query (hyphens, quotes, operators of the engine's own language);
+- scores are raw: cosine of the chunk's best window, and BM25 (k1 1.2, b .75) without the factor (k1 + 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from services.retrieval.corpus import (
+    Chunk,
+    ChunkId,
+    Definition,
+    Document,
+    DocumentId,
+    EmbeddedChunk,
+    Hits,
+    Scope,
+    Vector,
+    Version,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The result of a flip."""
+
+    document: Document
+    """As visible now, `indexed_at` set."""
+    replaced: bool
+    """Whether an older live version was replaced."""
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCounts:
+    """A source with documents."""
+
+    source: str
+    documents: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexCounts:
+    """Live rows of the index."""
+
+    documents: int
+    chunks: int
+    definitions: int
+    windows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What lies in a scope: the denominator of an absence."""
+
+    documents: int
+    pages: int
+    unreadable_pages: int
+
+
+class Store(Protocol):
+    """The index of one tenant. All methods raise `StoreUnavailable` when the engine does not answer."""
+
+    # Writes -------------------------------------------------------------------------------------------------
+
+    async def staged(self, version: Version) -> frozenset[ChunkId]:
+        """Chunks of this version that are already stored, whether the version is live or not."""
+        ...
+
+    async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
+        """Store a batch under `version`, on disk when it returns, invisible until `commit`.
+
+        The first batch of a version collects any third generation of the document.
+        """
+        ...
+
+    async def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
+        """Store a batch of definitions under the same rules."""
+        ...
+
+    async def commit(self, document: Document) -> Committed:
+        """Make `document.version` the live one, in one step, and collect the version it replaces.
+
+        Raises `IncompleteVersion` when the stored counts differ from the document's; nothing changes then.
+        """
+        ...
+
+    async def remove(self, document_id: DocumentId) -> str | None:
+        """Remove a document with all its generations; the new revision, or None when it is not live."""
+        ...
+
+    # Reads --------------------------------------------------------------------------------------------------
+
+    async def revision(self) -> str:
+        """Opaque; changes with every commit and remove."""
+        ...
+
+    async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
+        """At most `k` live chunks in scope by BM25 over text (heading chain and table header as weighted fields)."""
+        ...
+
+    async def vector_hits(self, vector: Vector, k: int, scope: Scope) -> Hits:
+        """At most `k` live chunks in scope by the cosine of their best window."""
+        ...
+
+    async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+        """The live ones among these, with `indexed_at` set."""
+        ...
+
+    async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
+        """The live ones among these with windows and vectors."""
+        ...
+
+    async def chunks_of(self, document_id: DocumentId, limit: int) -> Sequence[Chunk]:
+        """The first `limit` live chunks of a document, in document order."""
+        ...
+
+    async def document(self, document_id: DocumentId) -> Document | None:
+        """The live version, or None."""
+        ...
+
+    async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
+        """Live documents in scope by id, those after `after`."""
+        ...
+
+    async def sources(self) -> Sequence[SourceCounts]:
+        """All sources with live documents, by name."""
+        ...
+
+    async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
+        """Live definitions of these terms (as `definitions.fold_term` folds them), by document and position."""
+        ...
+
+    async def defined_terms(self, scope: Scope) -> Sequence[str]:
+        """Distinct folded terms with a live definition in scope."""
+        ...
+
+    async def count_term(self, stems: Sequence[str], scope: Scope) -> int:
+        """Live chunks in scope that hold all these stems in text, heading chain or table header."""
+        ...
+
+    async def coverage(self, scope: Scope) -> Coverage:
+        """What a search of this scope covers."""
+        ...
+
+    async def counts(self) -> IndexCounts:
+        """Live rows."""
+        ...
+
+    async def close(self) -> None:
+        """Release files and threads; safe to call twice."""
+        ...
