@@ -1,1 +1,4 @@
-"""The plumbing every process shares: settings, telemetry, errors, servers and channels. Nothing here knows documents."""
+"""The plumbing every process shares: settings, telemetry, errors, servers and channels.
+
+Nothing here knows documents.
+"""

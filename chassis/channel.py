@@ -1,0 +1,41 @@
+"""Opens channels to other services: traced, bounded, retried where repeating is harmless."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import grpc
+from opentelemetry.instrumentation.grpc import aio_client_interceptors
+
+from chassis.deadlines import time_left
+
+__all__ = ["open_channel", "time_left"]
+
+RETRY = {
+    "maxAttempts": 3,
+    "initialBackoff": "0.05s",
+    "maxBackoff": "0.5s",
+    "backoffMultiplier": 3,
+    "retryableStatusCodes": ["UNAVAILABLE"],
+}
+
+
+def open_channel(address: str, *, retried_services: Sequence[str] = ()) -> grpc.aio.Channel:
+    """A channel to `host:port` or `unix:path`; it connects on first use and again after a loss.
+
+    Calls of `retried_services` (full names of services that only read) are tried up to three times while the
+    other side is unavailable; no other retry exists. Every call is to be given `timeout=time_left(limit)`.
+    """
+    config = {
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "methodConfig": [{"name": [{"service": name} for name in retried_services], "retryPolicy": RETRY}]
+        if retried_services
+        else [],
+    }
+    options = [
+        ("grpc.service_config", json.dumps(config)),
+        ("grpc.enable_http_proxy", 0),
+        ("grpc.max_reconnect_backoff_ms", 2000),
+    ]
+    return grpc.aio.insecure_channel(address, options=options, interceptors=aio_client_interceptors())

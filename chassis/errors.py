@@ -1,0 +1,90 @@
+"""The errors a service raises on purpose. Each has a gRPC code, a reason and, where it helps, a field."""
+
+from __future__ import annotations
+
+
+class ServiceError(Exception):
+    """Base of every error that may reach a caller; its message is written for that caller.
+
+    `field` is the path of the request field at fault (`sources[0]`), `retry_after_seconds` is set only where
+    trying again can help.
+    """
+
+    code: str = "INTERNAL"
+    """Canonical name of the gRPC status code."""
+    reason: str = "INTERNAL"
+    """Name of a `clausegate.rpc.v1.ErrorReason` without its prefix."""
+
+    def __init__(
+        self, message: str, *, field: str | None = None, retry_after_seconds: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+        self.retry_after_seconds = retry_after_seconds
+
+
+class InvalidInput(ServiceError):
+    """The request is wrong and will be wrong again."""
+
+    code = "INVALID_ARGUMENT"
+    reason = "INVALID_FIELD"
+
+
+class NotFound(ServiceError):
+    """What the request names does not exist."""
+
+    code = "NOT_FOUND"
+    reason = "DOCUMENT_NOT_FOUND"
+
+
+class Conflict(ServiceError):
+    """Another call got in between; repeating is safe."""
+
+    code = "ABORTED"
+    reason = "DOCUMENT_CONFLICT"
+
+
+class Precondition(ServiceError):
+    """The system is not in the state the request needs."""
+
+    code = "FAILED_PRECONDITION"
+    reason = "INDEX_BEHIND"
+
+
+class Exhausted(ServiceError):
+    """A bounded queue or limit is full."""
+
+    code = "RESOURCE_EXHAUSTED"
+    reason = "OVERLOADED"
+
+
+class Unavailable(ServiceError):
+    """Something this process needs does not answer."""
+
+    code = "UNAVAILABLE"
+    reason = "UPSTREAM_UNAVAILABLE"
+
+
+class DeadlineExceeded(ServiceError):
+    """The caller's deadline passed before the work was done."""
+
+    code = "DEADLINE_EXCEEDED"
+    reason = "DEADLINE_EXCEEDED"
+
+
+class UpstreamError(ServiceError):
+    """A failure of a service behind this one, passed on with its own code and reason."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str,
+        reason: str,
+        field: str | None = None,
+        retry_after_seconds: float | None = None,
+    ) -> None:
+        super().__init__(message, field=field, retry_after_seconds=retry_after_seconds)
+        self.code = code
+        self.reason = reason

@@ -1,0 +1,152 @@
+"""Runs gRPC services: traced, with our errors mapped, health, reflection, and a graceful end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1.health import aio as health_aio
+from grpc_reflection.v1alpha import reflection
+from opentelemetry.instrumentation.grpc import aio_server_interceptor
+
+from chassis.addresses import check_bindable
+from chassis.deadlines import set_deadline
+from chassis.errors import ServiceError
+from chassis.status import abort_of
+
+logger = logging.getLogger(__name__)
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What one wiring offers to a server."""
+
+    names: tuple[str, ...]
+    """Full names, e.g. `clausegate.answer.v1.QueryService`, for health and reflection."""
+    register: Callable[[grpc.aio.Server], None]
+    """Adds the servicers to a server."""
+
+
+@asynccontextmanager
+async def serving(address: str, offered: Sequence[Services], drain_seconds: float) -> AsyncIterator[str]:
+    """Serve on `host:port` (port 0: any free one) or `unix:path`; yields the address as bound.
+
+    Leaving it reports NOT_SERVING, lets running calls go on for `drain_seconds`, then cancels them.
+    Raises `AddressRefused` unless the address is local, and `OSError` when it is taken.
+    """
+    check_bindable(address)
+    server = grpc.aio.server(
+        interceptors=[aio_server_interceptor(), ErrorInterceptor()], options=[("grpc.so_reuseport", 0)]
+    )
+    health = health_aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    names = [name for services in offered for name in services.names]
+    for services in offered:
+        services.register(server)
+    reflection.enable_server_reflection(
+        [*names, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name, reflection.SERVICE_NAME], server
+    )
+    bound = _bind(server, address)
+    await server.start()
+    for name in ["", *names]:
+        await health.set(name, SERVING)
+    try:
+        yield bound
+    finally:
+        await health.enter_graceful_shutdown()
+        await server.stop(drain_seconds)
+
+
+def _bind(server: grpc.aio.Server, address: str) -> str:
+    try:
+        port = server.add_insecure_port(address)
+    except RuntimeError as failure:
+        raise OSError(f"cannot bind {address}") from failure
+    return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
+
+
+async def stop_requested() -> None:
+    """Return when the process is asked to stop (SIGTERM or SIGINT)."""
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked.set)
+    await asked.wait()
+
+
+Handler = Any  # grpc.RpcMethodHandler of whatever messages the method has
+
+
+class ErrorInterceptor(grpc.aio.ServerInterceptor):
+    """Turns our errors into statuses, anything else into INTERNAL, and keeps the deadline at hand."""
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        """Wrap the handler of one call."""
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return handler
+        if handler.response_streaming:
+            make, behaviour = _stream_factory(handler), _guarded_stream(_behaviour(handler))
+        else:
+            make, behaviour = _unary_factory(handler), _guarded_unary(_behaviour(handler))
+        return make(behaviour, handler.request_deserializer, handler.response_serializer)
+
+
+def _behaviour(handler: Any) -> Any:
+    return handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
+
+
+def _unary_factory(handler: Any) -> Any:
+    streams = handler.request_streaming
+    return grpc.stream_unary_rpc_method_handler if streams else grpc.unary_unary_rpc_method_handler
+
+
+def _stream_factory(handler: Any) -> Any:
+    streams = handler.request_streaming
+    return grpc.stream_stream_rpc_method_handler if streams else grpc.unary_stream_rpc_method_handler
+
+
+def _guarded_unary(behaviour: Any) -> Any:
+    async def guarded(request: Any, context: Any) -> Any:
+        set_deadline(context.time_remaining())
+        try:
+            return await behaviour(request, context)
+        except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
+            await _abort(context, error)
+
+    return guarded
+
+
+def _guarded_stream(behaviour: Any) -> Any:
+    async def guarded(request: Any, context: Any) -> AsyncIterator[Any]:
+        set_deadline(context.time_remaining())
+        try:
+            async for response in behaviour(request, context):
+                yield response
+        except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
+            await _abort(context, error)
+
+    return guarded
+
+
+async def _abort(context: Any, error: Exception) -> None:
+    if isinstance(error, grpc.aio.AbortError):
+        raise error
+    if not isinstance(error, ServiceError):
+        logger.exception("unexpected error", exc_info=error)
+        error = ServiceError("An internal error occurred. It is logged under the trace id of this call.")
+    abort = abort_of(error)
+    await context.abort(abort.code, abort.message, abort.trailing_metadata)

@@ -1,0 +1,83 @@
+"""Maps our errors to `google.rpc.Status` and back. Nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import grpc
+from google.protobuf.duration_pb2 import Duration
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+
+from chassis.errors import DeadlineExceeded, ServiceError, Unavailable, UpstreamError
+
+DOMAIN = "clausegate"
+DETAILS_KEY = "grpc-status-details-bin"
+"""Metadata key under which gRPC carries a serialised `google.rpc.Status`."""
+RETRY_AFTER_SECONDS = 1.0
+"""What a caller is told to wait when an upstream does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The arguments of a servicer context's `abort`."""
+
+    code: grpc.StatusCode
+    message: str
+    trailing_metadata: tuple[tuple[str, bytes], ...]
+
+
+def abort_of(error: ServiceError) -> Abort:
+    """What the wire says of an error: code, message, ErrorInfo, BadRequest and RetryInfo as they apply."""
+    status = status_pb2.Status(code=code_pb2.Code.Value(error.code), message=error.message)
+    status.details.add().Pack(error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN))
+    if error.field is not None:
+        violation = error_details_pb2.BadRequest.FieldViolation(field=error.field, description=error.message)
+        status.details.add().Pack(error_details_pb2.BadRequest(field_violations=[violation]))
+    if error.retry_after_seconds is not None:
+        delay = Duration()
+        delay.FromMilliseconds(round(error.retry_after_seconds * 1000))
+        status.details.add().Pack(error_details_pb2.RetryInfo(retry_delay=delay))
+    return Abort(grpc.StatusCode[error.code], error.message, ((DETAILS_KEY, status.SerializeToString()),))
+
+
+def error_of(failure: grpc.aio.AioRpcError) -> ServiceError:
+    """Our error for a failed call: the upstream's own when it sent one, else what its bare code means."""
+    metadata = dict(tuple(failure.trailing_metadata() or ()))
+    if DETAILS_KEY in metadata:
+        return _sent_error(failure.code(), status_pb2.Status.FromString(bytes(metadata[DETAILS_KEY])))
+    if failure.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return DeadlineExceeded("The deadline passed while waiting for another service.")
+    if failure.code() is grpc.StatusCode.UNAVAILABLE:
+        message = "A service that this one needs does not answer."
+        return Unavailable(message, retry_after_seconds=RETRY_AFTER_SECONDS)
+    return UpstreamError("A service that this one needs failed.", code="INTERNAL", reason="INTERNAL")
+
+
+def _sent_error(code: grpc.StatusCode, status: status_pb2.Status) -> ServiceError:
+    info = error_details_pb2.ErrorInfo()
+    bad_request = error_details_pb2.BadRequest()
+    retry = error_details_pb2.RetryInfo()
+    has_retry = False
+    for detail in status.details:
+        detail.Unpack(info)
+        detail.Unpack(bad_request)
+        has_retry = detail.Unpack(retry) or has_retry
+    violations = bad_request.field_violations
+    return UpstreamError(
+        status.message,
+        code=code.name,
+        reason=info.reason or "INTERNAL",
+        field=violations[0].field if violations else None,
+        retry_after_seconds=retry.retry_delay.ToMilliseconds() / 1000 if has_retry else None,
+    )
+
+
+@contextmanager
+def upstream_errors() -> Iterator[None]:
+    """Within it a failed call of another service raises our error instead of gRPC's."""
+    try:
+        yield
+    except grpc.aio.AioRpcError as failure:
+        raise error_of(failure) from failure
