@@ -1,38 +1,81 @@
-# Targets that people type. `make` alone lists them.
+# What people type. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-SHELL := /bin/bash
-VENV := .venv
-BIN := $(VENV)/bin
+SHELL := /bin/bash -o pipefail
 PYTHON ?= python3
-READY := $(VENV)/.ready
+BIN := .venv/bin
+READY := .venv/.ready
 MODEL := .data/model/.ready
-PROTOS = $(sort $(patsubst protos/%,%,$(wildcard protos/clausegate/*/v1/*.proto)))
-IMAGE := gateway/contracts.binpb
-PROTOC = ../$(BIN)/python -m grpc_tools.protoc -I. -I$$(../$(BIN)/python -c 'import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])') \
-	--plugin=protoc-gen-mypy=../$(BIN)/protoc-gen-mypy --plugin=protoc-gen-mypy_grpc=../$(BIN)/protoc-gen-mypy_grpc
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-8s %s\n", $$1, $$2}'
 
 $(READY): requirements.lock pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
-	touch $@
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing the locked packages into .venv (once)"
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
 
-$(MODEL): $(READY)
-	$(BIN)/clausegate fetch-model
-	touch $@
+$(MODEL): | $(READY)
+	@$(BIN)/clausegate fetch-model
+	@touch $@
 
-setup: $(READY) $(MODEL) ## create .venv, install the locked packages and the local embedding model
+setup: $(READY) $(MODEL) ## make .venv, install the locked packages and the local embedding model
+
+demo: setup ## ingest the examples, ask, define, and see a refusal
+	@examples/demo
+
+run: setup ## serve REST on 127.0.0.1:8000 and gRPC on 127.0.0.1:7000
+	$(BIN)/python -m embedded
+
+test: setup ## run the tests (under five minutes)
+	$(BIN)/python -m pytest -m "not soak"
+
+soak: setup ## run what takes longer: many kills, many generated cases
+	$(BIN)/python -m pytest -m soak
+
+check: $(READY) ## lint, types, import rules, contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/buf lint gateway/contracts.binpb --config buf.yaml
+	@$(MAKE) --no-print-directory breaking
+	@rm -rf .cache/protos && $(MAKE) --no-print-directory protos OUT=.cache/protos
+	diff -r --exclude='__pycache__' --exclude='*.py[co]' .cache/protos/clausegate/ clausegate/ | grep -v '^Only in clausegate/: ' | (! grep .)
+	cmp .cache/protos/gateway/contracts.binpb gateway/contracts.binpb
+
+# The contracts are compared with their last committed version before this one.
+breaking: $(READY)
+	@mkdir -p .cache
+	@git show "$$(git log -2 --format=%H -- gateway/contracts.binpb | tail -n 1)":gateway/contracts.binpb > .cache/contracts.before.binpb
+	$(BIN)/buf breaking gateway/contracts.binpb --against .cache/contracts.before.binpb --config buf.yaml
+
+eval: setup ## measure quality on the examples, or with DATA=folder on real contracts
+	$(BIN)/python -m evals $(if $(DATA),--data $(DATA))
+
+bench: setup ## measure speed and memory; DATA=folder names the real contracts
+	$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
+
+# Generated code ----------------------------------------------------------------------------------------------------
+OUT ?= .
+PROTOS = $(sort $(patsubst protos/%,%,$(wildcard protos/clausegate/*/v1/*.proto)))
+GOOGLE = $$($(CURDIR)/$(BIN)/python -c 'import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])')
+PROTOC = cd protos && $(CURDIR)/$(BIN)/python -m grpc_tools.protoc -I. -I$(GOOGLE) \
+	--plugin=protoc-gen-mypy=$(CURDIR)/$(BIN)/protoc-gen-mypy \
+	--plugin=protoc-gen-mypy_grpc=$(CURDIR)/$(BIN)/protoc-gen-mypy_grpc
+PLACE = $(abspath $(OUT))
 
 protos: $(READY) ## regenerate the committed stubs and the descriptor set
-	rm -rf clausegate/*/v1
-	mkdir -p $(foreach proto,$(PROTOS),clausegate/$(patsubst clausegate/%,%,$(dir $(proto))))
-	cd protos && $(PROTOC) --python_out=.. --mypy_out=quiet:.. $(PROTOS)
-	cd protos && $(PROTOC) --grpc_python_out=.. --mypy_grpc_out=quiet:.. $(filter %_service.proto,$(PROTOS))
-	cd protos && $(PROTOC) --include_imports --include_source_info --descriptor_set_out=../$(IMAGE) $(PROTOS)
-	touch $(sort $(foreach proto,$(PROTOS),$(dir $(proto))__init__.py $(dir $(patsubst %/,%,$(dir $(proto))))__init__.py))
+	@rm -rf $(PLACE)/clausegate/*/v1
+	@mkdir -p $(PLACE)/gateway $(addprefix $(PLACE)/,$(sort $(dir $(PROTOS))))
+	@$(PROTOC) --python_out=$(PLACE) --mypy_out=quiet:$(PLACE) $(PROTOS)
+	@$(PROTOC) --grpc_python_out=$(PLACE) --mypy_grpc_out=quiet:$(PLACE) $(filter %_service.proto,$(PROTOS))
+	@$(PROTOC) --include_imports --include_source_info --descriptor_set_out=$(PLACE)/gateway/contracts.binpb $(PROTOS)
+	@for folder in $(sort $(dir $(PROTOS))); do touch $(PLACE)/$$folder/__init__.py $(PLACE)/$$folder/../__init__.py; done
 
-lock: ## pin all packages with hashes in requirements.lock
-	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --all-extras --quiet --custom-compile-command "make lock" pyproject.toml -o requirements.lock
+lock: $(READY) ## pin every package with its hashes in requirements.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --all-extras \
+		--quiet --custom-compile-command "make lock" pyproject.toml --output-file requirements.lock
+
+.PHONY: help setup demo run test soak check breaking eval bench protos lock
