@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 
 import grpc
-from opentelemetry.instrumentation.grpc import aio_client_interceptors
 
 from chassis.deadlines import time_left
+from chassis.tracing import client_interceptors
 
 __all__ = ["open_channel", "time_left"]
 
@@ -38,4 +38,4 @@ def open_channel(address: str, *, retried_services: Sequence[str] = ()) -> grpc.
         ("grpc.enable_http_proxy", 0),
         ("grpc.max_reconnect_backoff_ms", 2000),
     ]
-    return grpc.aio.insecure_channel(address, options=options, interceptors=aio_client_interceptors())
+    return grpc.aio.insecure_channel(address, options=options, interceptors=client_interceptors())
