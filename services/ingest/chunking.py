@@ -65,6 +65,8 @@ class Chunk:
     text: str
     word_count: int
     span: Span
+    sentences: tuple[Span, ...]
+    """The sentences and table rows of `text`, in order; they cover it but for white space."""
     pages: tuple[PageSpan, ...]
     table_header: str
     content_sha256: str
@@ -74,7 +76,7 @@ class Chunk:
 
 
 def title_of(document: ExtractedDocument, path: str) -> str:
-    """Return the document's own title, else its first heading, else the file's name; one line, never empty."""
+    """Return the document's own title, else its first heading, else the file's name; one line."""
     if document.title and document.title.strip():
         return " ".join(document.title.split())
     for block in document.blocks:
@@ -117,6 +119,7 @@ def cut(document: ExtractedDocument, origin: Origin, limits: ChunkLimits) -> tup
                 text=words,
                 word_count=len(words.split()),
                 span=block.span,
+                sentences=(block.span,),
                 pages=pages_of(block.span, document.pages),
                 table_header="",
                 content_sha256=sha256_of(words),

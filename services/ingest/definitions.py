@@ -26,5 +26,5 @@ class Definition:
 
 
 def find(document: ExtractedDocument, chunks: Sequence[Chunk], origin: Origin) -> tuple[Definition, ...]:
-    """Return the definitions of `document` in reading order; each belongs to the chunk that holds its start."""
+    """Return the definitions of `document` in reading order."""
     return ()
