@@ -5,7 +5,9 @@ Rules that every store keeps, and that one shared contract suite checks:
 - writing the same batch twice changes nothing; batches survive a crash and are found again by `staged`;
 - the last commit of a document wins, and at most one generation besides the live one exists per document;
 - any text is safe as a query (hyphens, quotes, operators of the engine's own language);
-- scores are raw: cosine of the chunk's best window, and BM25 (k1 1.2, b .75) without the factor (k1 + 1).
+- scores are raw: cosine of the chunk's best window, and BM25 (k1 1.2, b .75) without the factor (k1 + 1);
+- stems are those of `services.retrieval.tokens.stems`, for documents and questions alike;
+- each part of a scope that is not empty restricts it: with both, documents of these ids and of these sources.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from chassis.errors import Conflict, Precondition, Unavailable
 from services.retrieval.corpus import (
     Chunk,
     ChunkId,
@@ -26,6 +29,24 @@ from services.retrieval.corpus import (
     Vector,
     Version,
 )
+
+
+class StoreUnavailable(Unavailable):
+    """The engine does not answer: it is closed, its disk is full or broken, or another process holds it."""
+
+
+class IncompleteVersion(Conflict):
+    """A version to be made live is not stored in full: another took its place, or a batch is missing."""
+
+
+class VersionIsLive(Conflict):
+    """New chunks or definitions for a version that searches see; only what it holds may be repeated."""
+
+
+class EmbeddingModelMismatch(Precondition):
+    """The index was made with another embedding model; the message says how to go on."""
+
+    reason = "EMBEDDING_MODEL_MISMATCH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +100,8 @@ class Store(Protocol):
     async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
         """Store a batch under `version`, on disk when it returns, invisible until `commit`.
 
-        The first batch of a version collects any third generation of the document.
+        The first batch of a version collects any third generation of the document. Raises `VersionIsLive` for
+        chunks that a live version does not hold.
         """
         ...
 
@@ -105,7 +127,7 @@ class Store(Protocol):
         ...
 
     async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
-        """At most `k` live chunks in scope by BM25 over text (heading chain and table header as weighted fields)."""
+        """At most `k` live chunks in scope by BM25 over text, heading chain and table header."""
         ...
 
     async def vector_hits(self, vector: Vector, k: int, scope: Scope) -> Hits:
@@ -137,7 +159,7 @@ class Store(Protocol):
         ...
 
     async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
-        """Live definitions of these terms (as `definitions.fold_term` folds them), by document and position."""
+        """Live definitions of these terms, folded by `definitions.fold_term`, by document and position."""
         ...
 
     async def defined_terms(self, scope: Scope) -> Sequence[str]:
