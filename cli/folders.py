@@ -1,0 +1,80 @@
+"""What lies in a folder to ingest, and how that differs from what is indexed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.errors import CommandError
+
+
+class FolderError(CommandError):
+    """The folder cannot be ingested as it is; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A file on this machine and the document it stands for."""
+
+    location: Path
+    source: str
+    path: str
+    """Below the source, `/` between its parts."""
+
+    @property
+    def document_id(self) -> str:
+        """See `clausegate.corpus.v1.Document.document_id`."""
+        return f"{self.source}/{self.path}"
+
+    def sha256(self) -> str:
+        """64 lower-case hexadecimal digits; reads the whole file."""
+        with self.location.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do with a folder."""
+
+    upload: tuple[LocalFile, ...]
+    """New or with other bytes than those indexed."""
+    unchanged: tuple[LocalFile, ...]
+    vanished: tuple[str, ...]
+    """Indexed documents of the folder's sources that are not on disk, by id."""
+
+
+def scan(root: Path, source: str | None = None) -> list[LocalFile]:
+    """All files below `root` but hidden ones, by document id.
+
+    The source is the first folder below `root`; with `source` given, `root` itself is that source's folder.
+    Raises `FolderError` when there is no file, or one that lies in no source folder.
+    """
+    files = []
+    for location in root.rglob("*"):
+        parts = location.relative_to(root).parts
+        if any(part.startswith(".") for part in parts) or not location.is_file():
+            continue
+        if source is not None:
+            parts = (source, *parts)
+        if len(parts) < 2:
+            raise FolderError(
+                f"{location}: move it into a folder named after its source, or name it: --source"
+            )
+        files.append(LocalFile(location, parts[0], "/".join(parts[1:])))
+    if not files:
+        raise FolderError(f"{root}: no files")
+    return sorted(files, key=lambda file: file.document_id)
+
+
+def compare(files: Iterable[LocalFile], hashes: Iterable[str], indexed: Mapping[str, str]) -> Plan:
+    """Compare `files`, whose SHA-256 are `hashes`, with the SHA-256 of indexed documents by id."""
+    upload: list[LocalFile] = []
+    unchanged: list[LocalFile] = []
+    found = set()
+    for file, sha256 in zip(files, hashes, strict=True):
+        found.add(file.document_id)
+        (unchanged if indexed.get(file.document_id) == sha256 else upload).append(file)
+    vanished = tuple(sorted(document_id for document_id in indexed if document_id not in found))
+    return Plan(tuple(upload), tuple(unchanged), vanished)

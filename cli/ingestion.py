@@ -1,0 +1,125 @@
+"""Ingests a folder through the gateway: only what differs is sent, a failure of one file stops no other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+
+from clausegate.ingest.v1.ingest_service_pb2 import IngestOutcome, IngestProgress
+from cli.folders import LocalFile, Plan, compare
+from cli.gateway_client import GatewayClient, GatewayError
+
+CONCURRENT_UPLOADS = 4
+"""Enough to parse one file while another is embedded; the service bounds what it does at once."""
+
+
+class Outcome(StrEnum):
+    """What one file came to (LI-5)."""
+
+    CREATED = "CREATED"
+    UPDATED = "UPDATED"
+    UNCHANGED = "UNCHANGED"
+    REMOVED = "REMOVED"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """The outcome of one document."""
+
+    document_id: str
+    outcome: Outcome
+    chunks: int = 0
+    unreadable_pages: tuple[int, ...] = ()
+    reason: str = ""
+    """Why it failed, one line; empty otherwise."""
+
+    def as_json(self) -> dict[str, object]:
+        """For `--json`, keys as in the protobuf messages."""
+        return {
+            "documentId": self.document_id,
+            "outcome": self.outcome.value,
+            "chunkCount": self.chunks,
+            "unreadablePages": list(self.unreadable_pages),
+            "reason": self.reason,
+        }
+
+
+class Watcher:
+    """Is told how an ingestion goes; this one does not look."""
+
+    def planned(self, plan: Plan) -> None:
+        """All uploads and removals are known."""
+
+    def progressed(self, file: LocalFile, progress: IngestProgress) -> None:
+        """The service reports on one file."""
+
+    def finished(self, result: FileResult) -> None:
+        """One upload or removal is over, well or not."""
+
+
+async def ingest_folder(
+    gateway: GatewayClient, files: Sequence[LocalFile], *, prune: bool, watcher: Watcher
+) -> list[FileResult]:
+    """Make the index show these files; with `prune`, drop the other documents of their sources.
+
+    Results come by document id. Raises `GatewayError` when not even the index can be listed.
+    """
+    indexed, hashes = await asyncio.gather(
+        _indexed(gateway, {file.source for file in files}),
+        asyncio.to_thread(lambda: [file.sha256() for file in files]),
+    )
+    plan = compare(files, hashes, indexed)
+    watcher.planned(plan)
+    results = [FileResult(file.document_id, Outcome.UNCHANGED) for file in plan.unchanged]
+    slots = asyncio.Semaphore(CONCURRENT_UPLOADS)
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_upload(gateway, file, slots, watcher)) for file in plan.upload]
+        if prune:
+            tasks += [group.create_task(_remove(gateway, gone, slots, watcher)) for gone in plan.vanished]
+    results += [task.result() for task in tasks]
+    return sorted(results, key=lambda result: result.document_id)
+
+
+async def _indexed(gateway: GatewayClient, sources: set[str]) -> dict[str, str]:
+    """SHA-256 of the indexed documents of these sources, by id. A source without documents has none."""
+    known = {source.source async for source in gateway.sources()} & sources
+    if not known:
+        return {}
+    return {d.document_id: d.content_sha256 async for d in gateway.documents(sorted(known))}
+
+
+async def _upload(
+    gateway: GatewayClient, file: LocalFile, slots: asyncio.Semaphore, watcher: Watcher
+) -> FileResult:
+    async with slots:
+        try:
+            receipt = await gateway.ingest(file, partial(watcher.progressed, file))
+        except (GatewayError, OSError) as error:
+            result = FileResult(file.document_id, Outcome.FAILED, reason=str(error))
+        else:
+            outcome = IngestOutcome.Name(receipt.outcome).removeprefix("INGEST_OUTCOME_")
+            result = FileResult(
+                file.document_id,
+                Outcome(outcome),
+                receipt.document.chunk_count,
+                tuple(receipt.document.unreadable_pages),
+            )
+    watcher.finished(result)
+    return result
+
+
+async def _remove(
+    gateway: GatewayClient, document_id: str, slots: asyncio.Semaphore, watcher: Watcher
+) -> FileResult:
+    async with slots:
+        try:
+            await gateway.remove_document(document_id)
+            result = FileResult(document_id, Outcome.REMOVED)
+        except GatewayError as error:
+            result = FileResult(document_id, Outcome.FAILED, reason=str(error))
+    watcher.finished(result)
+    return result

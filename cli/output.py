@@ -1,0 +1,54 @@
+"""Where a command prints: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+from rich.console import Console
+from rich.text import Text
+
+from cli.errors import CommandError
+
+MAX_WIDTH = 120
+"""Columns; longer lines of prose are hard to read."""
+
+
+class Output:
+    """Both consoles of a command, and whether it speaks JSON."""
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+        self.console = _console(stderr=False)
+        self.errors = _console(stderr=True)
+
+    def json(self, document: Mapping[str, object] | Message) -> None:
+        """Print one JSON document, a message in its proto3 form with all fields that have no presence."""
+        self.console.out(_json(document), highlight=False)
+
+    def failed(self, error: CommandError) -> None:
+        """Print why the command failed: one line, or a problem."""
+        if self.as_json:
+            self.errors.out(_json(error.problem()), highlight=False)
+        else:
+            self.errors.print(Text(f"error: {error}", "bold red"), soft_wrap=True)
+
+
+def _console(stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if console.is_terminal:
+        console.width = min(console.width, MAX_WIDTH)
+    return console
+
+
+def _json(document: Mapping[str, object] | Message) -> str:
+    return json.dumps(as_dict(document), ensure_ascii=False, indent=2)
+
+
+def as_dict(document: Mapping[str, object] | Message) -> Mapping[str, object]:
+    """The proto3 JSON mapping of a message, as the gateway sends it; other documents as they are."""
+    if isinstance(document, Message):
+        return MessageToDict(document, always_print_fields_with_no_presence=True)
+    return document

@@ -1,0 +1,205 @@
+"""The answer and the refusal as panels for people: projections of one `QueryResponse`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rich.box import ROUNDED
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.rule import Rule
+from rich.text import Text
+
+from clausegate.answer.v1.answer_pb2 import (
+    AbsenceEvidence,
+    DefinitionInUse,
+    GateDecision,
+    GateRule,
+    GateTier,
+    Metadata,
+    Note,
+    Refusal,
+    Statement,
+    SupportingClause,
+)
+from clausegate.answer.v1.query_service_pb2 import QueryResponse
+from clausegate.corpus.v1.citation_pb2 import Citation
+from cli.passages import Barred, highlighted, reflow
+
+GRADES = {
+    0: ("not relevant", "dim"),
+    1: ("tangential", "yellow"),
+    2: ("relevant", "cyan"),
+    3: ("contains the answer", "green"),
+}
+RULES = {
+    GateRule.GATE_RULE_NOTHING_RETRIEVED: "nothing was retrieved",
+    GateRule.GATE_RULE_BELOW_THRESHOLD: "no clause reaches the threshold",
+    GateRule.GATE_RULE_TOO_FEW_CHUNKS: "too few clauses reach the threshold",
+    GateRule.GATE_RULE_SCORE_TOO_LOW: "the best score is too low",
+    GateRule.GATE_RULE_RATIO_TOO_LOW: "the best score does not stand out",
+    GateRule.GATE_RULE_PASSED: "the gate passed; nothing kept its quotes through verification",
+}
+ANSWER_COLOUR = "green"
+REFUSAL_COLOUR = "yellow"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the panel answers."""
+
+    question: str
+    sources: tuple[str, ...]
+    """As asked; empty means all."""
+    full: bool
+    """Whether clauses are shown whole rather than around their quotes."""
+
+
+def response_panel(response: QueryResponse, asked: Asked) -> Panel:
+    """The whole response, answered or refused."""
+    refused = response.HasField("refusal")
+    sections = refusal_sections(response.refusal, asked) if refused else answer_sections(response, asked)
+    colour = REFUSAL_COLOUR if refused else ANSWER_COLOUR
+    title = Text.assemble(
+        ("Not addressed" if refused else "Answer", f"bold {colour}"), (f" · {_sources(asked)}", "bold")
+    )
+    return Panel(
+        Group(Text(asked.question.strip(), "italic"), *sections),
+        box=ROUNDED,
+        title=title,
+        title_align="left",
+        subtitle=Text(_footer(response.metadata), "dim"),
+        subtitle_align="right",
+        border_style=colour,
+        padding=(1, 2),
+    )
+
+
+def answer_sections(response: QueryResponse, asked: Asked) -> Iterator[RenderableType]:
+    """Answer, Supporting Clauses, Definitions, Citations and Notes (LI-43), the empty ones left out."""
+    citations = {citation.number: citation for citation in response.citations}
+    yield from _section("Answer", (_statement(statement) for statement in response.statements))
+    yield from _section("Supporting clauses", _clauses(response.supporting_clauses, asked.full))
+    yield from _section("Definitions", (_definition(used, citations) for used in response.definitions))
+    yield from _section("Citations", (_citation(citation) for citation in response.citations))
+    yield from _section("Notes", (_note(note) for note in response.notes))
+
+
+def refusal_sections(refusal: Refusal, asked: Asked) -> Iterator[RenderableType]:
+    """The refusal's sentence, the rule that fired, the nearest clauses, and what was searched."""
+    yield Text()
+    yield Text(refusal.message, f"bold {REFUSAL_COLOUR}")
+    yield Text(refusal.missing)
+    yield from _section("Why", [_gate(refusal.gate)])
+    yield from _section("Nearest clauses (not an answer)", _clauses(refusal.nearest_clauses, asked.full))
+    if refusal.HasField("absence"):
+        yield from _section("Searched", _absence(refusal.absence))
+
+
+def _section(title: str, items: Iterable[RenderableType]) -> Iterator[RenderableType]:
+    shown = list(items)
+    if shown:
+        yield Text()
+        yield Rule(Text(title, "bold"), align="left", style="dim", characters="─")
+        yield from shown
+
+
+def _statement(statement: Statement) -> RenderableType:
+    prefixes = " ".join(f"[{prefix}]" for prefix in statement.source_prefixes)
+    numbers = " ".join(f"[{number}]" for number in statement.citation_numbers)
+    return Text.assemble(
+        (f"{prefixes} ", "bold magenta"), (reflow(statement.text), "bold"), (f" {numbers}", "bold blue")
+    )
+
+
+def _clauses(clauses: Iterable[SupportingClause], full: bool) -> Iterator[RenderableType]:
+    for number, clause in enumerate(clauses):
+        if number:
+            yield Text()
+        yield _place(clause.document, clause.section, _pages(clause))
+        words, style = _grade(clause)
+        yield Barred(Text(words, style), style)
+        yield Barred(highlighted(clause, full), style)
+
+
+def _grade(clause: SupportingClause) -> tuple[str, str]:
+    if not clause.HasField("grade"):
+        return f"not graded, score {clause.score:.2f}", "dim"
+    meaning, style = GRADES[clause.grade]
+    chance = f" ({clause.probability:.0%} likely)" if clause.HasField("probability") else ""
+    return f"grade {clause.grade}, {meaning}{chance}", style
+
+
+def _definition(used: DefinitionInUse, citations: dict[int, Citation]) -> RenderableType:
+    text = Text.assemble((used.term, "bold"), (f" [{used.citation_number}]", "bold blue"))
+    if used.used_by:
+        text.append(f" (used by {used.used_by})", "dim")
+    text.append(f"\n{_quote(citations, used.citation_number)}")
+    for number in used.conflicting_citation_numbers:
+        text.append("\nbut ", "bold red").append(f"[{number}] ", "bold blue").append(
+            _quote(citations, number)
+        )
+    return text
+
+
+def _quote(citations: dict[int, Citation], number: int) -> str:
+    return reflow(citations[number].quote) if number in citations else ""
+
+
+def _citation(citation: Citation) -> RenderableType:
+    page, last = citation.page, citation.last_page
+    pages = _page_range(page, last) if citation.HasField("page") else ""
+    place = _place(citation.document, citation.section, pages)
+    head = Text.assemble((f"[{citation.number}] ", "bold blue"), place)
+    return Group(head, Padding(Text(reflow(citation.quote), "italic"), (0, 0, 0, 4)))
+
+
+def _note(note: Note) -> RenderableType:
+    numbers = "".join(f" [{number}]" for number in note.citation_numbers)
+    return Text.assemble(("! ", "bold yellow"), note.text, (numbers, "bold blue"))
+
+
+def _gate(gate: GateDecision) -> RenderableType:
+    text = Text(RULES.get(gate.rule, "no statement could be verified"))
+    if gate.HasField("top_score"):
+        text.append(f": best score {gate.top_score:.3f}, needed {gate.threshold:.3f}")
+    tier = "graded" if gate.tier == GateTier.GATE_TIER_GRADED else "raw scores"
+    calibration = "" if gate.calibrated else ", not calibrated on this index"
+    return text.append(f" ({tier}{calibration})", "dim")
+
+
+def _absence(absence: AbsenceEvidence) -> Iterator[RenderableType]:
+    text = Text(f"{absence.documents_searched:,} documents, {absence.pages_searched:,} pages")
+    if absence.unreadable_pages:
+        text.append(f", {absence.unreadable_pages:,} pages without readable text", "bold red")
+    yield text
+    if absence.term_hits:
+        hits = Text("Clauses with  ", "dim")
+        for hit in absence.term_hits:
+            hits.append(f"{hit.term} ").append(f"{hit.chunks:,}   ", "bold" if hit.chunks else "bold red")
+        yield hits
+
+
+def _place(document: str, section: str, pages: str) -> Text:
+    place = Text.assemble((document, "cyan"), (" › ", "dim"), reflow(section))
+    return place.append(f" · {pages}") if pages else place
+
+
+def _pages(clause: SupportingClause) -> str:
+    return _page_range(clause.page, clause.last_page) if clause.HasField("page") else ""
+
+
+def _page_range(first: int, last: int) -> str:
+    return f"pages {first}–{last}" if last > first else f"page {first}"
+
+
+def _sources(asked: Asked) -> str:
+    return ", ".join(source.upper() for source in asked.sources) or "all sources"
+
+
+def _footer(metadata: Metadata) -> str:
+    milliseconds = metadata.latency.ToTimedelta().total_seconds() * 1000
+    grader = f"{metadata.grader} grading" if metadata.grader else "no grading"
+    return f"{metadata.model} · {grader} · {metadata.context_tokens:,} tokens · {milliseconds:,.0f} ms"

@@ -1,0 +1,125 @@
+"""Lists for people: a table on a terminal, tab-separated lines in a pipe."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from clausegate.corpus.v1.chunk_pb2 import Chunk
+from clausegate.corpus.v1.document_pb2 import Document, DocumentFormat
+from clausegate.retrieval.v1.document_service_pb2 import Source
+from clausegate.retrieval.v1.retrieval_service_pb2 import Candidate, ResolvedDefinition
+from cli.ingestion import FileResult, Outcome
+from cli.passages import reflow
+
+OUTCOME_STYLES = {
+    Outcome.CREATED: "green",
+    Outcome.UPDATED: "cyan",
+    Outcome.UNCHANGED: "dim",
+    Outcome.REMOVED: "yellow",
+    Outcome.FAILED: "bold red",
+}
+PREVIEW_CHARACTERS = 200
+
+
+def print_table(console: Console, columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
+    """Print `rows` under `columns`; a column whose name ends in `#` is right-aligned, without the sign."""
+    if not console.is_terminal:
+        for row in rows:
+            console.out("\t".join(reflow(str(cell)).replace("\n", " ") for cell in row), highlight=False)
+        return
+    table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(
+            column.removesuffix("#"), justify="right" if column.endswith("#") else "left", overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    console.print(table)
+
+
+def print_results(console: Console, results: Sequence[FileResult]) -> None:
+    """The outcome of every file and, last, how many there are of each."""
+    rows = (
+        (
+            Text(result.outcome, OUTCOME_STYLES[result.outcome]),
+            result.document_id,
+            f"{result.chunks:,}" if result.chunks else "",
+            result.reason or _unreadable(result.unreadable_pages),
+        )
+        for result in results
+    )
+    print_table(console, ("Outcome", "Document", "Chunks#", "Remarks"), rows)
+    counts = Counter(result.outcome for result in results)
+    summary = ", ".join(f"{counts[outcome]} {outcome.lower()}" for outcome in Outcome if counts[outcome])
+    console.print(f"{len(results)} documents: {summary}", markup=False, highlight=False)
+
+
+def _unreadable(pages: Sequence[int]) -> str:
+    if not pages:
+        return ""
+    numbers = ", ".join(map(str, pages[:10])) + (", …" if len(pages) > 10 else "")
+    return f"{len(pages)} pages without readable text: {numbers}"
+
+
+def print_documents(console: Console, documents: Iterable[Document]) -> None:
+    """One line a document."""
+    rows = (
+        (
+            document.document_id,
+            document.title,
+            DocumentFormat.Name(document.format).removeprefix("DOCUMENT_FORMAT_").lower(),
+            f"{document.page_count:,}" if document.page_count else "",
+            f"{document.chunk_count:,}",
+            f"{document.definition_count:,}",
+            document.indexed_at.ToDatetime().strftime("%Y-%m-%d %H:%M"),
+        )
+        for document in documents
+    )
+    columns = ("Document", "Title", "Format", "Pages#", "Chunks#", "Definitions#", "Indexed (UTC)")
+    print_table(console, columns, rows)
+
+
+def print_sources(console: Console, sources: Iterable[Source]) -> None:
+    """One line a source."""
+    rows = ((s.source, f"{s.document_count:,}", f"{s.chunk_count:,}") for s in sources)
+    print_table(console, ("Source", "Documents#", "Chunks#"), rows)
+
+
+def print_candidates(console: Console, candidates: Iterable[Candidate]) -> None:
+    """What a search found, best first, with the scores of both legs."""
+    rows = (
+        (
+            str(rank),
+            f"{candidate.evidence.combined:.3f}",
+            f"{candidate.vector_similarity:.3f}" if candidate.HasField("vector_similarity") else "–",
+            f"{candidate.bm25_score:.2f}" if candidate.HasField("bm25_score") else "–",
+            _passage(candidate.chunk),
+        )
+        for rank, candidate in enumerate(candidates, 1)
+    )
+    print_table(console, ("#", "Evidence#", "Cosine#", "BM25#", "Clause"), rows)
+
+
+def _passage(chunk: Chunk) -> Text:
+    text = reflow(chunk.text)
+    preview = text if len(text) <= PREVIEW_CHARACTERS else f"{text[:PREVIEW_CHARACTERS].rsplit(' ', 1)[0]} …"
+    pages = f" · page {chunk.pages[0].page}" if chunk.pages else ""
+    return Text.assemble((f"{chunk.document_id} › {reflow(chunk.section)}{pages}\n", "cyan"), preview)
+
+
+def print_definitions(console: Console, definitions: Iterable[ResolvedDefinition]) -> None:
+    """Every definition of a term with its place; other documents' words are marked as conflicting."""
+    rows = []
+    for resolved in definitions:
+        for found in (resolved.definition, *resolved.conflicting):
+            conflicting = "" if found is resolved.definition else "conflicting"
+            page = f" · page {found.pages[0].page}" if found.pages else ""
+            place = Text(f"{found.document_id} › {reflow(found.section)}{page}", "cyan")
+            rows.append((Text(found.term, "bold"), reflow(found.text), place, Text(conflicting, "bold red")))
+    print_table(console, ("Term", "Definition", "Place", ""), rows)
