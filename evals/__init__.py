@@ -1,0 +1,1 @@
+"""Measures quality on labelled questions, through the whole running product: `python -m evals`."""

@@ -1,0 +1,79 @@
+"""`python -m evals [--data FOLDER]`: ingest what is new, ask, print tables."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evals.asking import Asker
+from evals.plan import PLAN, corpus_files
+from evals.reference import MARKS
+from evals.reports import Report, table, write_json
+from evals.stack import fill, running_stack
+
+
+def arguments() -> argparse.Namespace:
+    """The command line; exits with 2 and a message when it makes no sense."""
+    parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
+    parser.add_argument("--data", type=Path, help="folder of evaluation data; without it only the examples")
+    parser.add_argument("--only", default="", help=f"comma-separated, of: {', '.join(PLAN)}")
+    parser.add_argument("--sample", type=int, help="ask only so many questions of each set (seeded)")
+    parser.add_argument("--concurrency", type=int, default=4, help="questions at a time (default 4)")
+    parser.add_argument("--cache", type=Path, default=Path(".cache/evals"), help="where the indexes are kept")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    options = parser.parse_args()
+    options.cache = options.cache.absolute()
+    options.names = [name for name in options.only.split(",") if name] or list(PLAN)
+    if unknown := set(options.names) - set(PLAN):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    if options.data is None:
+        if options.only and options.names != ["examples"]:
+            parser.error("these need --data")
+        options.names = ["examples"]
+    elif not (options.data / "cuad").is_dir():
+        parser.error(f"{options.data} holds no evaluation data")
+    return options
+
+
+def sampled(questions: Sequence[Any], size: int | None) -> Sequence[Any]:
+    """All questions, or as many as asked in their order, drawn with a fixed seed."""
+    if size is None or size >= len(questions):
+        return questions
+    return [questions[index] for index in sorted(random.Random(0).sample(range(len(questions)), size))]
+
+
+async def measure(options: argparse.Namespace) -> list[Report]:
+    """Run the experiments of one corpus after the other, each corpus on a stack of its own."""
+    reports: list[Report] = []
+    data = options.data or Path()
+    for corpus in dict.fromkeys(PLAN[name].corpus for name in options.names):
+        print(f"{corpus}:", file=sys.stderr)
+        folder = options.cache / corpus
+        folder.mkdir(parents=True, exist_ok=True)
+        async with running_stack(folder) as client:
+            await fill(client, corpus_files(corpus, data), options.concurrency)
+            for name in (name for name in options.names if PLAN[name].corpus == corpus):
+                print(f"  {name}", file=sys.stderr)
+                questions = sampled(PLAN[name].questions(data), options.sample)
+                figures = await PLAN[name].measure(Asker(client, options.concurrency), questions)
+                report = Report(name, PLAN[name].title, len(questions), figures, MARKS.get(name, ()))
+                print(table(report), end="\n\n", flush=True)
+                reports.append(report)
+    return reports
+
+
+def main() -> None:
+    """Measure and report."""
+    options = arguments()
+    reports = asyncio.run(measure(options))
+    if options.json:
+        write_json(reports, options.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Asks the product and keeps what the figures need, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clausegate import Client
+from clausegate.answer.v1.query_service_pb2 import QueryResponse
+from clausegate.corpus.v1.citation_pb2 import Citation
+from evals.concurrency import in_order
+from evals.metrics import Passage
+
+POOL = 12
+"""Candidates looked at: what the answer service grades (LI-30)."""
+NOTHING_RETRIEVED = -1.0
+"""Stands for the gate's score when it had none; below every real one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as put to the product."""
+
+    text: str
+    document_ids: tuple[str, ...] = ()
+    """Where to look; everywhere when empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChunk:
+    """A candidate of a search."""
+
+    passage: Passage
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A quote of a statement."""
+
+    passage: Passage
+    text: str
+    pages: frozenset[int]
+    """Pages that it stands on; empty where the format has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer or a refusal."""
+
+    refused: bool
+    top_score: float
+    """What the gate compared with its threshold."""
+    quotes: tuple[Quote, ...]
+    """Of the statements, in order of first use."""
+    said: str
+    """Answer and all citations, those of definitions too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Puts many questions at once; results keep the order of the questions."""
+
+    client: Client
+    concurrency: int
+
+    async def searches(self, questions: Sequence[Asked]) -> list[list[FoundChunk]]:
+        """The pool of each question, best first."""
+        return await in_order(questions, self._search, self.concurrency, "searches")
+
+    async def replies(self, questions: Sequence[Asked], *, gate: bool = True) -> list[Reply]:
+        """The reply to each question; without the gate none is refused for weak evidence."""
+
+        async def ask(asked: Asked) -> Reply:
+            return _reply(
+                await self.client.query(asked.text, document_ids=asked.document_ids, gate=gate, debug=True)
+            )
+
+        return await in_order(questions, ask, self.concurrency, "queries")
+
+    async def _search(self, asked: Asked) -> list[FoundChunk]:
+        response = await self.client.search(asked.text, document_ids=asked.document_ids, top_k=POOL)
+        chunks = [candidate.chunk for candidate in response.candidates]
+        return [FoundChunk(Passage(c.document_id, c.span.start, c.span.end), c.text) for c in chunks]
+
+
+def _reply(response: QueryResponse) -> Reply:
+    decided = response.debug.confidence_gate
+    return Reply(
+        refused=response.HasField("refusal"),
+        top_score=decided.top_score if decided.HasField("top_score") else NOTHING_RETRIEVED,
+        quotes=_quotes(response),
+        said="\n".join([response.answer, *(citation.quote for citation in response.citations)]),
+    )
+
+
+def _quotes(response: QueryResponse) -> tuple[Quote, ...]:
+    cited = {number: None for statement in response.statements for number in statement.citation_numbers}
+    citations = {citation.number: citation for citation in response.citations}
+    return tuple(_quote(citations[number]) for number in cited)
+
+
+def _quote(citation: Citation) -> Quote:
+    pages = range(citation.page, citation.last_page + 1) if citation.HasField("page") else ()
+    passage = Passage(citation.document, citation.span.start, citation.span.end)
+    return Quote(passage, citation.quote, frozenset(pages))

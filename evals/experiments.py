@@ -1,0 +1,128 @@
+"""The experiments: each asks one set of questions in one way and returns its figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from evals.asking import Asked, Asker, FoundChunk
+from evals.corpora import ExampleQuestion, Question
+from evals.metrics import Passage, auroc, character_overlap, first_hit, hit, mean, refused_at
+
+FALSE_REFUSALS = 0.05
+"""Operating point at which gates are compared."""
+
+Figures = Mapping[str, float]
+
+
+async def scoped_ranking(asker: Asker, questions: Sequence[Question]) -> Figures:
+    """hit@k, and recall and precision in characters, of clause questions within their contract."""
+    pools = await asker.searches([question.scoped for question in questions])
+    return _ranking(_passages(pools), questions)
+
+
+async def whole_ranking(asker: Asker, questions: Sequence[Question]) -> Figures:
+    """The same for full questions over all contracts, and whether the right contract comes first."""
+    pools = await asker.searches([Asked(question.text) for question in questions])
+    found = _passages(pools)
+    first = [bool(p) and p[0].document_id == q.document_id for p, q in zip(found, questions, strict=True)]
+    return {**_ranking(found, questions), "document first": mean(first)}
+
+
+async def gate(asker: Asker, questions: Sequence[Question]) -> Figures:
+    """What is refused within the contract, and how well the gate's score tells answerable from silent."""
+    replies = await asker.replies([question.scoped for question in questions])
+    answerable = [r for r, q in zip(replies, questions, strict=True) if q.answerable]
+    silent = [r for r, q in zip(replies, questions, strict=True) if not q.answerable]
+    scores = [r.top_score for r in answerable], [r.top_score for r in silent]
+    return {
+        "false refusals": mean(r.refused for r in answerable),
+        "refused": mean(r.refused for r in silent),
+        "false answers": mean(not r.refused for r in silent),
+        "AUROC": auroc(*scores),
+        "refused at 5 %": refused_at(*scores, FALSE_REFUSALS),
+    }
+
+
+async def answers(asker: Asker, questions: Sequence[Question]) -> Figures:
+    """Quoted sentences against the lawyers' spans; the gate is off so that every question counts."""
+    replies = await asker.replies([question.scoped for question in questions], gate=False)
+    quoted = [[quote.passage for quote in reply.quotes] for reply in replies]
+    overlaps = [character_overlap(p, q.gold) for p, q in zip(quoted, questions, strict=True)]
+    return {
+        "hit": mean(hit(p, q.gold) for p, q in zip(quoted, questions, strict=True)),
+        "F1": mean(overlap.f1 for overlap in overlaps),
+        "precision": mean(overlap.precision for overlap in overlaps),
+        "recall": mean(overlap.recall for overlap in overlaps),
+        "characters": mean(sum(p.end - p.start for p in passages) for passages in quoted),
+    }
+
+
+async def pages(asker: Asker, questions: Sequence[Question]) -> Figures:
+    """Whether citations name a page of the clause; the gate is off so that every question counts.
+
+    `right quotes` looks at those quotes only whose words are the lawyers': there a wrong page is an error of
+    the page numbers, not of the search.
+    """
+    replies = await asker.replies([question.scoped for question in questions], gate=False)
+    pairs = list(zip(replies, questions, strict=True))
+    right = [[bool(quote.pages & q.pages) for quote in r.quotes] for r, q in pairs]
+    of_right_quotes = [
+        bool(quote.pages & q.pages)
+        for r, q in pairs
+        for quote in r.quotes
+        if any(_same_words(quote.text, gold) for gold in q.gold_texts)
+    ]
+    return {
+        "first citation": mean(bool(hits) and hits[0] for hits in right),
+        "any citation": mean(any(hits) for hits in right),
+        "all citations": mean(one for hits in right for one in hits),
+        "right quotes": mean(of_right_quotes),
+    }
+
+
+async def examples(asker: Asker, questions: Sequence[ExampleQuestion]) -> Figures:
+    """Chunk recall, refusals and expected terms over the examples; nothing tells where to look."""
+    asked = [Asked(question.text) for question in questions]
+    pools, replies = await asker.searches(asked), await asker.replies(asked)
+    refusals = [(reply.refused, q.should_refuse) for reply, q in zip(replies, questions, strict=True)]
+    said = [
+        term.casefold() in reply.said.casefold()
+        for reply, question in zip(replies, questions, strict=True)
+        for term in question.expected_terms
+    ]
+    return {
+        "chunk recall": _chunk_recall(pools, questions),
+        "chunk recall@5": _chunk_recall([pool[:5] for pool in pools], questions),
+        "refusal accuracy": mean(refused for refused, should in refusals if should),
+        "false refusals": mean(refused for refused, should in refusals if not should),
+        "term recall": mean(said),
+    }
+
+
+def _passages(pools: Sequence[Sequence[FoundChunk]]) -> list[list[Passage]]:
+    return [[chunk.passage for chunk in pool] for pool in pools]
+
+
+def _ranking(found: Sequence[Sequence[Passage]], questions: Sequence[Question]) -> dict[str, float]:
+    ranks = [first_hit(passages, question.gold) for passages, question in zip(found, questions, strict=True)]
+    figures = {f"hit@{k}": mean(rank is not None and rank <= k for rank in ranks) for k in (1, 3, 5, 10)}
+    for k in (5, 10):
+        overlaps = [character_overlap(p[:k], q.gold) for p, q in zip(found, questions, strict=True)]
+        figures[f"R@{k}"] = mean(overlap.recall for overlap in overlaps)
+        figures[f"P@{k}"] = mean(overlap.precision for overlap in overlaps)
+    return figures
+
+
+def _chunk_recall(pools: Sequence[Sequence[FoundChunk]], questions: Sequence[ExampleQuestion]) -> float:
+    return mean(
+        any(expected.is_in(chunk.passage.document_id, chunk.text) for chunk in pool)
+        for pool, question in zip(pools, questions, strict=True)
+        for expected in question.expected_chunks
+    )
+
+
+def _same_words(quote: str, gold: str) -> bool:
+    """Whether one stands in the other; only letters and digits count, since PDFs break lines and words."""
+    one, other = (re.sub(r"\W+", "", text.casefold()) for text in (quote, gold))
+    return bool(one) and bool(other) and (one in other or other in one)

@@ -1,0 +1,103 @@
+"""What can be measured, by name: a corpus to ingest, its questions, and the experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evals import experiments
+from evals.asking import Asker
+from evals.corpora import (
+    EXAMPLES,
+    Question,
+    SourceFile,
+    contractnli_questions,
+    cuad_questions,
+    example_questions,
+    folder_files,
+    pdf_questions,
+    tree_files,
+)
+from evals.experiments import Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One table of the report."""
+
+    title: str
+    corpus: str
+    """Names the files of `corpus_files`; experiments on the same corpus share an index."""
+    questions: Callable[[Path], Sequence[Any]]
+    """Reads the questions below the folder of evaluation data."""
+    measure: Callable[[Asker, Any], Awaitable[Figures]]
+    """Takes those questions."""
+
+
+def corpus_files(corpus: str, data: Path) -> list[SourceFile]:
+    """The files of a corpus; `data` is the folder of evaluation data, which the examples do not need."""
+    if corpus == "examples":
+        return tree_files(EXAMPLES)
+    folders = {
+        "cuad": "cuad/dev/corpus",
+        "contractnli": "contractnli/dev/corpus",
+        "cuad_pdf": "cuad_pdf/dev/pdf",
+    }
+    return folder_files(data / folders[corpus], corpus)
+
+
+def _cuad(name: str) -> Callable[[Path], list[Question]]:
+    return lambda data: cuad_questions(data / "cuad/dev" / name, data / "cuad/dev/docs.jsonl")
+
+
+def _contractnli(name: str) -> Callable[[Path], list[Question]]:
+    return lambda data: contractnli_questions(data / "contractnli/dev" / name)
+
+
+def _answerable(read: Callable[[Path], list[Question]]) -> Callable[[Path], list[Question]]:
+    return lambda data: [question for question in read(data) if question.answerable]
+
+
+def _pdf(data: Path) -> list[Question]:
+    return pdf_questions(data / "cuad_pdf/dev/page_gold.jsonl", data / "cuad/dev/docs.jsonl")
+
+
+PLAN = {
+    "examples": Experiment(
+        "Examples, all questions", "examples", lambda _: example_questions(), experiments.examples
+    ),
+    "cuad-scoped": Experiment(
+        "CUAD, clause within its contract",
+        "cuad",
+        _answerable(_cuad("queries.jsonl")),
+        experiments.scoped_ranking,
+    ),
+    "cuad-whole": Experiment(
+        "CUAD, whole corpus", "cuad", _answerable(_cuad("mini600.jsonl")), experiments.whole_ranking
+    ),
+    "cuad-gate": Experiment("CUAD, gate, balanced", "cuad", _cuad("mini600.jsonl"), experiments.gate),
+    "cuad-answers": Experiment(
+        "CUAD, quoted sentences", "cuad", _answerable(_cuad("queries.jsonl")), experiments.answers
+    ),
+    "contractnli-scoped": Experiment(
+        "ContractNLI, clause within its agreement",
+        "contractnli",
+        _answerable(_contractnli("queries.jsonl")),
+        experiments.scoped_ranking,
+    ),
+    "contractnli-gate": Experiment(
+        "ContractNLI, gate, balanced", "contractnli", _contractnli("mini.jsonl"), experiments.gate
+    ),
+    "contractnli-answers": Experiment(
+        "ContractNLI, quoted sentences",
+        "contractnli",
+        _answerable(_contractnli("queries.jsonl")),
+        experiments.answers,
+    ),
+    "pdf-pages": Experiment(
+        "CUAD as PDF, pages of citations", "cuad_pdf", _answerable(_pdf), experiments.pages
+    ),
+}
+"""In the order of the report."""
