@@ -72,7 +72,7 @@ class Asker:
         """The reply to each question; without the gate none is refused for weak evidence."""
 
         async def ask(asked: Asked) -> Reply:
-            return _reply(
+            return read_reply(
                 await self.client.query(asked.text, document_ids=asked.document_ids, gate=gate, debug=True)
             )
 
@@ -84,7 +84,8 @@ class Asker:
         return [FoundChunk(Passage(c.document_id, c.span.start, c.span.end), c.text) for c in chunks]
 
 
-def _reply(response: QueryResponse) -> Reply:
+def read_reply(response: QueryResponse) -> Reply:
+    """What the figures need of a response."""
     decided = response.debug.confidence_gate
     return Reply(
         refused=response.HasField("refusal"),

@@ -1,0 +1,42 @@
+"""What is kept of a response."""
+
+from clausegate.answer.v1.answer_pb2 import Refusal, Statement
+from clausegate.answer.v1.debug_pb2 import DebugConfidenceGate, DebugRecord
+from clausegate.answer.v1.query_service_pb2 import QueryResponse
+from clausegate.corpus.v1.citation_pb2 import Citation
+from clausegate.corpus.v1.span_pb2 import Span
+from evals.asking import NOTHING_RETRIEVED, Quote, read_reply
+from evals.metrics import Passage
+
+CITATIONS = [
+    Citation(number=1, document="a/x.pdf", quote="ten days", span=Span(start=5, end=13), page=2, last_page=3),
+    Citation(number=2, document="a/x.txt", quote="“Day” means", span=Span(start=0, end=11)),
+    Citation(number=3, document="a/x.txt", quote="of notice", span=Span(start=20, end=29)),
+]
+
+
+def test_quotes_are_those_of_statements_in_order_of_first_use():
+    statements = [Statement(citation_numbers=[3]), Statement(citation_numbers=[1, 3])]
+    reply = read_reply(QueryResponse(citations=CITATIONS, statements=statements))
+    assert reply.quotes == (
+        Quote(Passage("a/x.txt", 20, 29), "of notice", frozenset()),
+        Quote(Passage("a/x.pdf", 5, 13), "ten days", frozenset({2, 3})),
+    )
+
+
+def test_citations_of_definitions_count_as_said():
+    assert "“Day” means" in read_reply(QueryResponse(answer="x", citations=CITATIONS)).said
+
+
+def test_a_refusal_is_not_an_answer():
+    assert read_reply(QueryResponse(refusal=Refusal())).refused
+    assert not read_reply(QueryResponse()).refused
+
+
+def test_the_score_is_the_gates():
+    debug = DebugRecord(confidence_gate=DebugConfidenceGate(top_score=0.0))
+    assert read_reply(QueryResponse(debug=debug)).top_score == 0.0
+
+
+def test_without_a_score_nothing_was_retrieved():
+    assert read_reply(QueryResponse()).top_score == NOTHING_RETRIEVED
