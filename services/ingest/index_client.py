@@ -1,0 +1,206 @@
+"""The index as ingest sees it: retrieval's IndexService and DocumentService on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from datetime import UTC
+from typing import TypeVar
+
+import grpc
+
+from chassis.channel import time_left
+from chassis.errors import UpstreamError
+from chassis.status import error_of, upstream_errors
+from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_pb2
+from clausegate.retrieval.v1 import (
+    document_service_pb2,
+    document_service_pb2_grpc,
+    index_service_pb2,
+    index_service_pb2_grpc,
+)
+from services.ingest.chunking import Chunk, PageSpan
+from services.ingest.definitions import Definition
+from services.ingest.documents import DocumentFormat, Span
+from services.ingest.errors import DocumentNotFound
+from services.ingest.records import DocumentRecord, Indexed
+
+CHUNKS_A_BATCH = 64
+"""Of at most 200: small enough for progress, large enough that a call costs nothing beside embedding."""
+DEFINITIONS_A_BATCH = 200
+Item = TypeVar("Item")
+READ_SERVICES = ("clausegate.retrieval.v1.DocumentService",)
+"""Services whose calls the channel may repeat."""
+
+
+class IndexClient:
+    """Reads and replaces documents of the index."""
+
+    def __init__(
+        self, channel: grpc.aio.Channel, read_deadline_seconds: float, index_deadline_seconds: float
+    ) -> None:
+        """Use an open channel to retrieval; closing it is its owner's."""
+        self._index = index_service_pb2_grpc.IndexServiceStub(channel)
+        self._documents = document_service_pb2_grpc.DocumentServiceStub(channel)
+        self._read_deadline_seconds = read_deadline_seconds
+        self._index_deadline_seconds = index_deadline_seconds
+
+    async def find(self, document_id: str) -> DocumentRecord | None:
+        """The visible version of a document, or None."""
+        try:
+            response = await self._documents.GetDocument(
+                document_service_pb2.GetDocumentRequest(document_id=document_id),
+                timeout=time_left(self._read_deadline_seconds),
+            )
+        except grpc.aio.AioRpcError as failure:
+            if failure.code() is grpc.StatusCode.NOT_FOUND:
+                return None
+            raise error_of(failure) from failure
+        return document_from_wire(response.document)
+
+    async def revision(self) -> str:
+        """What changes with every write to the index."""
+        with upstream_errors():
+            response = await self._index.DescribeIndex(
+                index_service_pb2.DescribeIndexRequest(), timeout=time_left(self._read_deadline_seconds)
+            )
+        return response.index_revision
+
+    async def remove(self, document_id: str) -> str:
+        """Remove a document; the new revision. Raises `DocumentNotFound`."""
+        request = index_service_pb2.RemoveDocumentRequest(document_id=document_id)
+        try:
+            response = await self._index.RemoveDocument(
+                request, timeout=time_left(self._read_deadline_seconds)
+            )
+        except grpc.aio.AioRpcError as failure:
+            if failure.code() is grpc.StatusCode.NOT_FOUND:
+                raise DocumentNotFound("is not indexed", field="document_id") from failure
+            raise error_of(failure) from failure
+        return response.index_revision
+
+    async def replace(
+        self,
+        document: DocumentRecord,
+        chunks: Sequence[Chunk],
+        definitions: Sequence[Definition],
+        on_stored: Callable[[int], None],
+    ) -> Indexed:
+        """Make a version visible in one step; `on_stored` gets the number of chunks on disk as it grows.
+
+        Raises what the index raises; then nothing of the version is visible.
+        """
+        call = self._index.ReplaceDocument(
+            _requests(document, chunks, definitions), timeout=time_left(self._index_deadline_seconds)
+        )
+        with upstream_errors():
+            async for response in call:
+                if response.HasField("receipt"):
+                    receipt = response.receipt
+                    return Indexed(
+                        document_from_wire(receipt.document), receipt.index_revision, receipt.replaced
+                    )
+                on_stored(response.stored.count)
+        raise UpstreamError("the index gave no receipt", code="INTERNAL", reason="INTERNAL")
+
+
+async def _requests(
+    document: DocumentRecord, chunks: Sequence[Chunk], definitions: Sequence[Definition]
+) -> AsyncIterator[index_service_pb2.ReplaceDocumentRequest]:
+    request = index_service_pb2.ReplaceDocumentRequest
+    header = index_service_pb2.ReplaceHeader(document_id=document.document_id, generation=document.generation)
+    yield request(header=header)
+    for batch in _batches(chunks, CHUNKS_A_BATCH):
+        yield request(chunks=index_service_pb2.ChunkBatch(chunks=map(_chunk, batch)))
+    for entries in _batches(definitions, DEFINITIONS_A_BATCH):
+        yield request(definitions=index_service_pb2.DefinitionBatch(definitions=map(_definition, entries)))
+    yield request(commit=index_service_pb2.Commit(document=document_to_wire(document)))
+
+
+def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _span(span: Span) -> span_pb2.Span:
+    return span_pb2.Span(start=span.start, end=span.end)
+
+
+def _pages(pages: Sequence[PageSpan]) -> list[span_pb2.PageSpan]:
+    return [span_pb2.PageSpan(page=part.page, span=_span(part.span)) for part in pages]
+
+
+def _chunk(chunk: Chunk) -> chunk_pb2.Chunk:
+    return chunk_pb2.Chunk(
+        chunk_id=chunk.chunk_id,
+        alias=chunk.alias,
+        document_id=chunk.document_id,
+        source=chunk.source,
+        title=chunk.title,
+        heading_chain=chunk.heading_chain,
+        section=chunk.section,
+        text=chunk.text,
+        word_count=chunk.word_count,
+        span=_span(chunk.span),
+        pages=_pages(chunk.pages),
+        table_header=chunk.table_header,
+        content_sha256=chunk.content_sha256,
+        is_definitions=chunk.is_definitions,
+        ordinal=chunk.ordinal,
+        generation=chunk.generation,
+        sentences=map(_span, chunk.sentences),
+    )
+
+
+def _definition(definition: Definition) -> definition_pb2.Definition:
+    return definition_pb2.Definition(
+        definition_id=definition.definition_id,
+        term=definition.term,
+        text=definition.text,
+        span=_span(definition.span),
+        pages=_pages(definition.pages),
+        chunk_id=definition.chunk_id,
+        document_id=definition.document_id,
+        source=definition.source,
+        title=definition.title,
+        section=definition.section,
+    )
+
+
+def document_to_wire(document: DocumentRecord) -> document_pb2.Document:
+    """A document as a message."""
+    message = document_pb2.Document(
+        document_id=document.document_id,
+        source=document.source,
+        path=document.path,
+        title=document.title,
+        format=document_pb2.DocumentFormat.Value(f"DOCUMENT_FORMAT_{document.format.name}"),
+        content_sha256=document.content_sha256,
+        generation=document.generation,
+        size_bytes=document.size_bytes,
+        page_count=document.page_count,
+        unreadable_pages=document.unreadable_pages,
+        chunk_count=document.chunk_count,
+        definition_count=document.definition_count,
+    )
+    if document.indexed_at is not None:
+        message.indexed_at.FromDatetime(document.indexed_at)
+    return message
+
+
+def document_from_wire(message: document_pb2.Document) -> DocumentRecord:
+    """A message as a document."""
+    name = document_pb2.DocumentFormat.Name(message.format).removeprefix("DOCUMENT_FORMAT_")
+    return DocumentRecord(
+        document_id=message.document_id,
+        source=message.source,
+        path=message.path,
+        title=message.title,
+        format=DocumentFormat[name],
+        content_sha256=message.content_sha256,
+        generation=message.generation,
+        size_bytes=message.size_bytes,
+        page_count=message.page_count,
+        unreadable_pages=tuple(message.unreadable_pages),
+        chunk_count=message.chunk_count,
+        definition_count=message.definition_count,
+        indexed_at=message.indexed_at.ToDatetime(UTC) if message.HasField("indexed_at") else None,
+    )

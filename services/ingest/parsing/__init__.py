@@ -1,0 +1,1 @@
+"""File formats to extracted text; one module per format, imported when a file needs it."""

@@ -1,0 +1,66 @@
+"""Builds the extracted text and its blocks together, so that every span slices back by construction.
+
+Blocks are separated by a blank line (`\\n\\n`), rows of one table by a single line break, lines inside a
+block by a single line break.
+"""
+
+from __future__ import annotations
+
+from services.ingest.documents import Block, BlockKind, Span, Style
+from services.ingest.errors import DocumentTooLarge
+
+TABLE_KINDS = (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
+CELL_SEPARATOR = " | "
+
+
+class TextBuilder:
+    """Collects blocks in reading order; `text` and `blocks` are the result."""
+
+    def __init__(self, max_characters: int) -> None:
+        """Raise `DocumentTooLarge` as soon as the text passes `max_characters` code points."""
+        self.blocks: list[Block] = []
+        self.length = 0
+        self._parts: list[str] = []
+        self._max_characters = max_characters
+
+    @property
+    def text(self) -> str:
+        """The whole text so far."""
+        return "".join(self._parts)
+
+    def tail(self) -> str:
+        """The last characters written, at least one when there are any."""
+        return self._parts[-1] if self._parts else ""
+
+    def write(self, text: str) -> None:
+        """Append characters that belong to no block."""
+        self._parts.append(text)
+        self.length += len(text)
+        if self.length > self._max_characters:
+            raise DocumentTooLarge(f"more than {self._max_characters} characters of text", field="path")
+
+    def add(
+        self, kind: BlockKind, text: str, *, level: int | None = None, style: Style | None = None
+    ) -> None:
+        """Append a block; white space around `text` is dropped, a block without text is ignored."""
+        text = text.strip()
+        if not text:
+            return
+        if self.blocks:
+            rows = kind is BlockKind.TABLE_ROW and self.blocks[-1].kind in TABLE_KINDS
+            self.write("\n" if rows else "\n\n")
+        start = self.length
+        self.write(text)
+        self.blocks.append(Block(kind, Span(start, self.length), level, style))
+
+    def extend(self, text: str, separator: str = "\n") -> None:
+        """Append further lines to the last block."""
+        last = self.blocks[-1]
+        self.write(separator + text)
+        self.blocks[-1] = Block(last.kind, Span(last.span.start, self.length), last.level, last.style)
+
+
+def join_cells(cells: list[str]) -> str:
+    """One table row as text: cells with their white space collapsed, joined with ` | `; empty if all are."""
+    collapsed = [" ".join(cell.split()) for cell in cells]
+    return CELL_SEPARATOR.join(collapsed) if any(collapsed) else ""

@@ -1,0 +1,179 @@
+"""A bounded pool of child processes that read files; started on first use, ended when idle."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from services.ingest.errors import READING_ERRORS, DocumentParserFailed
+from services.ingest.parsing.frames import (
+    LARGEST_FRAME,
+    LENGTH,
+    Message,
+    encode,
+    job_to_message,
+    reading_from_message,
+)
+from services.ingest.reading import Job, Reading
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildLimits:
+    """What one child may spend."""
+
+    memory_bytes: int = 2 << 30
+    """Address space."""
+    cpu_seconds: int = 600
+    """Processor time for one file."""
+    silence_seconds: float = 60.0
+    """A child that reports nothing for so long is killed; it reports every page."""
+    files: int = 200
+    """After so many files a child is replaced, so that nothing a library leaks adds up."""
+    idle_seconds: float = 30.0
+    """A child without work ends after this."""
+
+
+class Child:
+    """One child process."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.files = 0
+
+    @classmethod
+    async def start(cls, limits: ChildLimits) -> Child:
+        """Start a child; never by fork, which a process that serves gRPC must not do."""
+        arguments = [
+            "-m",
+            "services.ingest.parsing.worker",
+            str(limits.memory_bytes),
+            str(limits.cpu_seconds),
+        ]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *arguments,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        return cls(process)
+
+    async def read(self, job: Job, silence_seconds: float, progress: Progress) -> Reading:
+        """Read one file; raises an error of `READING_ERRORS`. `DocumentParserFailed` is the child's end."""
+        assert self.process.stdin is not None
+        self.files += 1
+        try:
+            self.process.stdin.write(encode(job_to_message(job)))
+            await self.process.stdin.drain()
+            while True:
+                async with asyncio.timeout(silence_seconds):
+                    body = await self._next_body()
+                message = await asyncio.to_thread(json.loads, body)
+                if "progress" not in message:
+                    return await asyncio.to_thread(_result, message)
+                progress(*message["progress"])
+        except TimeoutError as error:
+            raise DocumentParserFailed("reading it took too long", field="path") from error
+        except (ConnectionError, asyncio.IncompleteReadError) as error:
+            raise DocumentParserFailed("reading it crashed the parser", field="path") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise DocumentParserFailed("the parser gave no usable answer", field="path") from error
+
+    async def _next_body(self) -> bytes:
+        assert self.process.stdout is not None
+        (length,) = LENGTH.unpack(await self.process.stdout.readexactly(LENGTH.size))
+        if length > LARGEST_FRAME:
+            raise ValueError(f"a frame of {length} bytes")
+        return await self.process.stdout.readexactly(length)
+
+    async def stop(self) -> None:
+        """Kill the process and wait for its end; safe to call twice."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        await self.process.wait()
+        transport = getattr(self.process, "_transport", None)
+        if transport is not None:
+            transport.close()
+
+
+def _result(message: Message) -> Reading:
+    if "error" in message:
+        failure = message["error"]
+        raise READING_ERRORS[failure["reason"]](failure["message"], field="path")
+    return reading_from_message(message["reading"])
+
+
+class ParserPool:
+    """Reads files, at most `size` at a time; further ones wait their turn."""
+
+    def __init__(self, size: int, limits: ChildLimits) -> None:
+        self._slots = asyncio.Semaphore(size)
+        self._limits = limits
+        self._idle: list[Child] = []
+        self._timers: dict[Child, asyncio.Task[None]] = {}
+
+    async def read(self, job: Job, progress: Progress) -> Reading:
+        """Read one file in a child.
+
+        Raises an error of `READING_ERRORS`. A child that fails, or whose work is cancelled, is replaced.
+        """
+        async with self._slots:
+            child = self._take() or await Child.start(self._limits)
+            healthy = False
+            try:
+                reading = await child.read(job, self._limits.silence_seconds, progress)
+                healthy = True
+                return reading
+            except DocumentParserFailed:
+                raise
+            except tuple(READING_ERRORS.values()):
+                healthy = True
+                raise
+            finally:
+                await self._give_back(child, healthy)
+
+    def _take(self) -> Child | None:
+        while self._idle:
+            child = self._idle.pop()
+            self._timers.pop(child).cancel()
+            if child.process.returncode is None:
+                return child
+        return None
+
+    async def _give_back(self, child: Child, healthy: bool) -> None:
+        if healthy and child.files < self._limits.files:
+            self._idle.append(child)
+            self._timers[child] = asyncio.create_task(self._expire(child))
+        else:
+            await child.stop()
+
+    async def _expire(self, child: Child) -> None:
+        await asyncio.sleep(self._limits.idle_seconds)
+        self._idle.remove(child)
+        await child.stop()
+        del self._timers[child]
+
+    async def close(self) -> None:
+        """End all idle children."""
+        while (child := self._take()) is not None:
+            await child.stop()
+        await asyncio.gather(*self._timers.values())
+
+
+@asynccontextmanager
+async def parser_pool(size: int, limits: ChildLimits) -> AsyncIterator[ParserPool]:
+    """A pool that leaves no process behind."""
+    pool = ParserPool(size, limits)
+    try:
+        yield pool
+    finally:
+        await pool.close()

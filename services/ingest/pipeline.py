@@ -1,0 +1,257 @@
+"""The upload is the job: receive, read, index, archive, in an order that a crash at any moment cannot hurt.
+
+1. Already visible (same bytes, same chunker) and archived: the receipt comes at once.
+2. Bytes are spooled and hashed; a child process parses them and cuts chunks.
+3. The original is archived beside the old one.
+4. The index makes the new version visible in one step.
+5. The archive lets the old original go.
+
+Until step 4 the old version answers, and repeating the upload completes whatever is missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import re
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from chassis.errors import Exhausted, InvalidInput
+from services.ingest.addresses import DocumentAddress
+from services.ingest.archive import Archive
+from services.ingest.chunking import CHUNKER_VERSION, ChunkLimits, Origin
+from services.ingest.errors import DocumentConflict, DocumentNotFound, DocumentTooLarge
+from services.ingest.index_client import IndexClient
+from services.ingest.parsing.formats import PARSER_VERSION
+from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.pool import ParserPool
+from services.ingest.reading import Job, Reading
+from services.ingest.records import (
+    DocumentRecord,
+    Event,
+    Outcome,
+    Progress,
+    Receipt,
+    Report,
+    SendBytes,
+    Stage,
+)
+from services.ingest.spool import SpooledFile, spooled
+
+RETRY_AFTER_SECONDS = 5.0
+"""A document takes seconds; sooner makes no sense."""
+_SHA256 = re.compile(r"(?:[0-9a-f]{64})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What a sender says of a file before its bytes."""
+
+    tenant: str
+    address: DocumentAddress
+    content_sha256: str
+    """Empty when not known."""
+    size_bytes: int
+    """0 when not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineLimits:
+    """How much is worked on, and how large it may be."""
+
+    max_document_bytes: int
+    concurrent_documents: int
+    waiting_documents: int
+    parsing: ParsingLimits
+    chunks: ChunkLimits
+
+
+def generation_of(content_sha256: str, limits: ChunkLimits) -> str:
+    """Names a version: the same bytes, read and cut by the same code, have the same 32 hexadecimal digits."""
+    made_by = f"{content_sha256}\n{PARSER_VERSION}\n{CHUNKER_VERSION}\n{limits}"
+    return hashlib.sha256(made_by.encode()).hexdigest()[:32]
+
+
+class Pipeline:
+    """Ingests documents, a bounded number at a time, and never the same one twice at once."""
+
+    def __init__(
+        self, limits: PipelineLimits, parsers: ParserPool, index: IndexClient, archive: Archive, folder: Path
+    ) -> None:
+        """Spool uploads below `folder`."""
+        self._limits = limits
+        self._parsers = parsers
+        self._index = index
+        self._archive = archive
+        self._folder = folder
+        self._slots = asyncio.Semaphore(limits.concurrent_documents)
+        self._running: set[tuple[str, str]] = set()
+
+    async def ingest(self, announced: Announcement, upload: AsyncIterator[bytes]) -> AsyncIterator[Event]:
+        """Yield `SendBytes`, progress, and the receipt last; for an unchanged document the receipt alone.
+
+        `upload` is read only after `SendBytes`. Closing the iterator cancels the work. Raises `InvalidInput`,
+        `DocumentError`, `DocumentConflict`, `Exhausted`, and what the index raises.
+        """
+        self._check(announced)
+        with self._alone(announced):
+            live = await self._index.find(announced.address.document_id)
+            if announced.content_sha256 and await self._is_unchanged(
+                announced, live, announced.content_sha256
+            ):
+                yield await self._unchanged(live)
+                return
+            async with self._slots:
+                yield SendBytes()
+                progress = _LatestProgress()
+                work = asyncio.create_task(self._work(announced, live, upload, progress.report))
+                async for event in progress.until(work):
+                    yield event
+                yield work.result()
+
+    async def remove(self, tenant: str, document_id: str) -> str:
+        """Remove a document from index and archive; the new index revision. Raises `DocumentNotFound`."""
+        try:
+            return await self._index.remove(document_id)
+        finally:
+            # Also when the index no longer has it: an earlier call may have been cut off between the two.
+            await self._archive.release(tenant, document_id)
+
+    async def original(self, tenant: str, document_id: str) -> AsyncIterator[bytes]:
+        """Yield the bytes of the visible version. Raises `DocumentNotFound`."""
+        live = await self._index.find(document_id)
+        if live is None:
+            raise DocumentNotFound("is not indexed", field="document_id")
+        async for data in self._archive.read(tenant, live.content_sha256):
+            yield data
+
+    def _check(self, announced: Announcement) -> None:
+        if not _SHA256.fullmatch(announced.content_sha256):
+            raise InvalidInput("must be 64 lower-case hexadecimal digits", field="content_sha256")
+        if announced.size_bytes < 0:
+            raise InvalidInput("must not be negative", field="size_bytes")
+        if announced.size_bytes > self._limits.max_document_bytes:
+            raise DocumentTooLarge(f"larger than {self._limits.max_document_bytes} bytes", field="size_bytes")
+
+    @contextlib.contextmanager
+    def _alone(self, announced: Announcement) -> Iterator[None]:
+        """Refuse a second upload of a document that is being ingested, and more uploads than may wait."""
+        key = (announced.tenant, announced.address.document_id)
+        if key in self._running:
+            raise DocumentConflict("another upload of this document runs now", field="path")
+        if len(self._running) >= self._limits.concurrent_documents + self._limits.waiting_documents:
+            raise Exhausted("too many uploads are waiting", retry_after_seconds=RETRY_AFTER_SECONDS)
+        self._running.add(key)
+        try:
+            yield
+        finally:
+            self._running.discard(key)
+
+    async def _is_unchanged(
+        self, announced: Announcement, live: DocumentRecord | None, content_sha256: str
+    ) -> bool:
+        return (
+            live is not None
+            and live.content_sha256 == content_sha256
+            and live.generation == generation_of(content_sha256, self._limits.chunks)
+            and await self._archive.holds(announced.tenant, live.document_id, content_sha256)
+        )
+
+    async def _unchanged(self, live: DocumentRecord | None) -> Receipt:
+        assert live is not None
+        return Receipt(Outcome.UNCHANGED, live, await self._index.revision())
+
+    async def _work(
+        self,
+        announced: Announcement,
+        live: DocumentRecord | None,
+        upload: AsyncIterator[bytes],
+        report: Report,
+    ) -> Receipt:
+        limit = self._limits.max_document_bytes
+        async with spooled(upload, self._folder, limit, announced.content_sha256) as file:
+            if await self._is_unchanged(announced, live, file.content_sha256):
+                return await self._unchanged(live)
+            origin = self._origin(announced.address, file)
+            reading = await self._read(file, origin, report)
+            return await self._publish(announced, file, origin, reading, report)
+
+    def _origin(self, address: DocumentAddress, file: SpooledFile) -> Origin:
+        return Origin(
+            document_id=address.document_id,
+            source=address.source,
+            path=address.path,
+            generation=generation_of(file.content_sha256, self._limits.chunks),
+            file_name=address.file_name,
+        )
+
+    async def _read(self, file: SpooledFile, origin: Origin, report: Report) -> Reading:
+        def report_reading(stage: str, done: int, total: int) -> None:
+            report(Progress(Stage(stage), done, total))
+
+        job = Job(file.path, origin, self._limits.parsing, self._limits.chunks)
+        return await self._parsers.read(job, report_reading)
+
+    async def _publish(
+        self, announced: Announcement, file: SpooledFile, origin: Origin, reading: Reading, report: Report
+    ) -> Receipt:
+        """Archive, then flip the index, then let the old original go: see the module's order."""
+        document = _record(origin, file, reading)
+        content = file.content_sha256
+        await self._archive.keep(announced.tenant, origin.document_id, content, file.path)
+        total = len(reading.chunks)
+        indexed = await self._index.replace(
+            document,
+            reading.chunks,
+            reading.definitions,
+            lambda stored: report(Progress(Stage.INDEXING, stored, total)),
+        )
+        await self._archive.release(announced.tenant, origin.document_id, but=content)
+        outcome = Outcome.UPDATED if indexed.replaced else Outcome.CREATED
+        return Receipt(outcome, indexed.document, indexed.index_revision)
+
+
+def _record(origin: Origin, file: SpooledFile, reading: Reading) -> DocumentRecord:
+    return DocumentRecord(
+        document_id=origin.document_id,
+        source=origin.source,
+        path=origin.path,
+        title=reading.title,
+        format=reading.format,
+        content_sha256=file.content_sha256,
+        generation=origin.generation,
+        size_bytes=file.size_bytes,
+        page_count=reading.page_count,
+        unreadable_pages=reading.unreadable_pages,
+        chunk_count=len(reading.chunks),
+        definition_count=len(reading.definitions),
+    )
+
+
+class _LatestProgress:
+    """Hands progress from a task to an iterator; what nobody fetched in time is replaced by what is newer."""
+
+    def __init__(self) -> None:
+        self._latest: Progress | None = None
+        self._changed = asyncio.Event()
+
+    def report(self, progress: Progress) -> None:
+        self._latest = progress
+        self._changed.set()
+
+    async def until(self, work: asyncio.Task[Receipt]) -> AsyncIterator[Progress]:
+        """Yield what is reported until `work` is done; cancel it when nobody listens any more."""
+        work.add_done_callback(lambda _: self._changed.set())
+        try:
+            while not work.done():
+                await self._changed.wait()
+                self._changed.clear()
+                latest, self._latest = self._latest, None
+                if latest is not None:
+                    yield latest
+        finally:
+            work.cancel()
+            await asyncio.wait([work])

@@ -1,0 +1,64 @@
+"""From a file to what the index is to hold of it: parse, cut, find definitions. Runs in the child process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.ingest import chunking, definitions
+from services.ingest.chunking import Chunk, ChunkLimits, Origin
+from services.ingest.definitions import Definition
+from services.ingest.documents import DocumentFormat
+from services.ingest.errors import DocumentEmpty
+from services.ingest.parsing.formats import format_of, parse
+from services.ingest.parsing.limits import ParsingLimits
+
+Progress = Callable[[str, int, int], None]
+"""Called with the stage (`parsing` or `chunking`), units done and units in all (0 while not known)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file to read."""
+
+    file: Path
+    origin: Origin
+    limits: ParsingLimits
+    chunk_limits: ChunkLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read of a file."""
+
+    format: DocumentFormat
+    title: str
+    page_count: int
+    unreadable_pages: tuple[int, ...]
+    chunks: tuple[Chunk, ...]
+    definitions: tuple[Definition, ...]
+
+
+def read(job: Job, progress: Progress) -> Reading:
+    """Read a file; raises the errors of `READING_ERRORS`."""
+    document = parse(
+        job.file,
+        format_of(job.origin.file_name),
+        job.limits,
+        lambda done, total: progress("parsing", done, total),
+    )
+    progress("chunking", 0, 0)
+    chunks = chunking.cut(document, job.origin, job.chunk_limits)
+    if not chunks:
+        raise DocumentEmpty("holds no words", field="path")
+    found = definitions.find(document, chunks, job.origin)
+    progress("chunking", len(chunks), len(chunks))
+    return Reading(
+        format=document.format,
+        title=chunking.title_of(document, job.origin.path),
+        page_count=len(document.pages),
+        unreadable_pages=document.unreadable_pages,
+        chunks=chunks,
+        definitions=found,
+    )

@@ -1,0 +1,98 @@
+"""IngestService on the wire: messages to values, one call, values to messages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import grpc
+
+from chassis.auth import current_caller
+from chassis.errors import InvalidInput
+from clausegate.ingest.v1 import ingest_service_pb2 as wire
+from clausegate.ingest.v1 import ingest_service_pb2_grpc
+from services.ingest.addresses import DocumentAddress
+from services.ingest.index_client import document_to_wire
+from services.ingest.pipeline import Announcement, Pipeline
+from services.ingest.records import Event, Progress, Receipt, SendBytes
+
+MAX_DATA_BYTES = 1 << 20
+
+Requests = AsyncIterator[wire.IngestDocumentRequest]
+Context = grpc.aio.ServicerContext[object, object]
+
+
+class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
+    """Serves one pipeline."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+
+    async def IngestDocument(  # noqa: N802
+        self, request_iterator: Requests, context: Context
+    ) -> AsyncIterator[wire.IngestDocumentResponse]:
+        """Ingest one file."""
+        announced = await _announcement(request_iterator)
+        async for event in self._pipeline.ingest(announced, _data(request_iterator)):
+            yield _response(event)
+
+    async def RemoveDocument(  # noqa: N802
+        self, request: wire.RemoveDocumentRequest, context: Context
+    ) -> wire.RemoveDocumentResponse:
+        """Remove a document from index and archive."""
+        document_id = _required(request.document_id)
+        revision = await self._pipeline.remove(current_caller().tenant, document_id)
+        return wire.RemoveDocumentResponse(index_revision=revision)
+
+    async def GetOriginal(  # noqa: N802
+        self, request: wire.GetOriginalRequest, context: Context
+    ) -> AsyncIterator[wire.GetOriginalResponse]:
+        """Send a file's bytes back."""
+        document_id = _required(request.document_id)
+        async for data in self._pipeline.original(current_caller().tenant, document_id):
+            yield wire.GetOriginalResponse(data=data)
+
+
+async def _announcement(requests: Requests) -> Announcement:
+    first = await anext(requests, None)
+    if first is None or not first.HasField("header"):
+        raise InvalidInput("must come first", field="header")
+    header = first.header
+    return Announcement(
+        tenant=current_caller().tenant,
+        address=DocumentAddress(header.source, header.path),
+        content_sha256=header.content_sha256,
+        size_bytes=header.size_bytes,
+    )
+
+
+async def _data(requests: Requests) -> AsyncIterator[bytes]:
+    async for request in requests:
+        if not request.HasField("data"):
+            raise InvalidInput("must hold the next bytes of the file", field="data")
+        if len(request.data) > MAX_DATA_BYTES:
+            raise InvalidInput(f"must not exceed {MAX_DATA_BYTES} bytes a message", field="data")
+        yield request.data
+
+
+def _response(event: Event) -> wire.IngestDocumentResponse:
+    match event:
+        case SendBytes():
+            return wire.IngestDocumentResponse(send_bytes=wire.SendBytes())
+        case Progress(stage, done, total):
+            code = wire.IngestStage.Value(f"INGEST_STAGE_{stage.name}")
+            return wire.IngestDocumentResponse(
+                progress=wire.IngestProgress(stage=code, done=done, total=total)
+            )
+        case Receipt(outcome, document, index_revision):
+            receipt = wire.IngestReceipt(
+                outcome=wire.IngestOutcome.Value(f"INGEST_OUTCOME_{outcome.name}"),
+                document=document_to_wire(document),
+                index_revision=index_revision,
+            )
+            return wire.IngestDocumentResponse(receipt=receipt)
+
+
+def _required(document_id: str) -> str:
+    if not document_id:
+        raise InvalidInput("must not be empty", field="document_id")
+    return document_id

@@ -1,0 +1,67 @@
+"""Builds the ingest service from its settings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from chassis.channel import open_channel
+from chassis.server import Services
+from clausegate.ingest.v1 import ingest_service_pb2, ingest_service_pb2_grpc
+from services.ingest.archive import Archive
+from services.ingest.chunking import ChunkLimits
+from services.ingest.index_client import READ_SERVICES, IndexClient
+from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.pool import ChildLimits, parser_pool
+from services.ingest.pipeline import Pipeline, PipelineLimits
+from services.ingest.servicer import IngestServicer
+from services.ingest.settings import IngestSettings
+
+SERVICE = ingest_service_pb2.DESCRIPTOR.services_by_name["IngestService"].full_name
+
+
+@asynccontextmanager
+async def ingest(settings: IngestSettings) -> AsyncIterator[Services]:
+    """The ingest service, ready to be served; leaving it ends its parser processes and its channel."""
+    folder = settings.data_dir / "archive"
+    async with (
+        parser_pool(settings.max_concurrent_documents, _child_limits(settings)) as parsers,
+        open_channel(settings.retrieval_address, retried_services=READ_SERVICES) as channel,
+    ):
+        index = IndexClient(channel, settings.read_deadline_seconds, settings.index_deadline_seconds)
+        pipeline = Pipeline(_pipeline_limits(settings), parsers, index, Archive(folder), folder / "spool")
+        servicer = IngestServicer(pipeline)
+        yield Services(
+            names=(SERVICE,),
+            register=lambda server: ingest_service_pb2_grpc.add_IngestServiceServicer_to_server(
+                servicer, server
+            ),
+        )
+
+
+def _child_limits(settings: IngestSettings) -> ChildLimits:
+    return ChildLimits(
+        memory_bytes=settings.parser_memory_bytes,
+        cpu_seconds=settings.parser_cpu_seconds,
+        silence_seconds=settings.parser_silence_seconds,
+        idle_seconds=settings.parser_idle_seconds,
+    )
+
+
+def _pipeline_limits(settings: IngestSettings) -> PipelineLimits:
+    return PipelineLimits(
+        max_document_bytes=settings.max_document_bytes,
+        concurrent_documents=settings.max_concurrent_documents,
+        waiting_documents=settings.max_waiting_documents,
+        parsing=ParsingLimits(
+            max_pages=settings.max_document_pages,
+            max_characters=settings.max_document_characters,
+            max_unpacked_bytes=settings.max_unpacked_bytes,
+        ),
+        chunks=ChunkLimits(
+            target_words=settings.chunk_target_words,
+            max_words=settings.chunk_max_words,
+            min_words=settings.chunk_min_words,
+            overlap_sentences=settings.chunk_overlap_sentences,
+        ),
+    )

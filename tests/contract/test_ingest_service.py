@@ -1,0 +1,403 @@
+"""IngestService over real sockets, beside an index that keeps documents in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import grpc
+import pymupdf
+import pytest
+
+from chassis.channel import open_channel
+from chassis.errors import NotFound, ServiceError
+from chassis.server import Services, serving
+from chassis.status import upstream_errors
+from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2
+from clausegate.ingest.v1 import ingest_service_pb2 as wire
+from clausegate.ingest.v1 import ingest_service_pb2_grpc
+from clausegate.retrieval.v1 import (
+    document_service_pb2,
+    document_service_pb2_grpc,
+    index_service_pb2,
+    index_service_pb2_grpc,
+)
+from services.ingest.settings import IngestSettings
+from services.ingest.wiring import ingest
+
+AGREEMENT = (
+    b"LICENCE AGREEMENT\n\n1. Fees\n\nThe Licensee shall pay a fee of USD 400 per month for each device.\n"
+)
+
+
+@dataclass
+class Index(index_service_pb2_grpc.IndexServiceServicer, document_service_pb2_grpc.DocumentServiceServicer):
+    """The index's protocol, kept in memory."""
+
+    documents: dict[str, document_pb2.Document] = field(default_factory=dict)
+    chunks: dict[str, list[chunk_pb2.Chunk]] = field(default_factory=dict)
+    definitions: dict[str, list[definition_pb2.Definition]] = field(default_factory=dict)
+    revision: int = 0
+    breaks_before_commit: bool = False
+    waits: asyncio.Event = field(default_factory=asyncio.Event)
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self):
+        self.waits.set()
+
+    async def ReplaceDocument(self, request_iterator, context):  # noqa: N802
+        header = (await anext(request_iterator)).header
+        chunks: list[chunk_pb2.Chunk] = []
+        definitions: list[definition_pb2.Definition] = []
+        async for request in request_iterator:
+            part = request.WhichOneof("part")
+            if part == "chunks":
+                chunks += request.chunks.chunks
+                yield index_service_pb2.ReplaceDocumentResponse(
+                    stored=index_service_pb2.StoredChunks(count=len(chunks))
+                )
+            elif part == "definitions":
+                definitions += request.definitions.definitions
+            else:
+                document = request.commit.document
+        self.reached.set()
+        try:
+            await self.waits.wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        if self.breaks_before_commit:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
+        assert document.chunk_count == len(chunks)
+        assert document.definition_count == len(definitions)
+        replaced = header.document_id in self.documents
+        self.revision += 1
+        document.indexed_at.GetCurrentTime()
+        self.documents[header.document_id] = document
+        self.chunks[header.document_id] = chunks
+        self.definitions[header.document_id] = definitions
+        yield index_service_pb2.ReplaceDocumentResponse(
+            receipt=index_service_pb2.ReplaceReceipt(
+                document=document, index_revision=str(self.revision), replaced=replaced
+            )
+        )
+
+    async def RemoveDocument(self, request, context):  # noqa: N802
+        if self.documents.pop(request.document_id, None) is None:
+            raise NotFound("is not indexed", field="document_id")
+        self.revision += 1
+        return index_service_pb2.RemoveDocumentResponse(index_revision=str(self.revision))
+
+    async def DescribeIndex(self, request, context):  # noqa: N802
+        return index_service_pb2.DescribeIndexResponse(index_revision=str(self.revision))
+
+    async def GetDocument(self, request, context):  # noqa: N802
+        if request.document_id not in self.documents:
+            raise NotFound("is not indexed", field="document_id")
+        return document_service_pb2.GetDocumentResponse(document=self.documents[request.document_id])
+
+    def register(self, server):
+        index_service_pb2_grpc.add_IndexServiceServicer_to_server(self, server)
+        document_service_pb2_grpc.add_DocumentServiceServicer_to_server(self, server)
+
+
+@dataclass
+class Stack:
+    """A served ingest, its index, and a stub for it."""
+
+    stub: ingest_service_pb2_grpc.IngestServiceStub
+    index: Index
+    data: Path
+
+    async def upload(self, path, content, *, source="cme", sha256="", size=0):
+        header = wire.IngestHeader(source=source, path=path, content_sha256=sha256, size_bytes=size)
+        call = self.stub.IngestDocument(timeout=60)
+        events = []
+        with upstream_errors():
+            await call.write(wire.IngestDocumentRequest(header=header))
+            while (event := await call.read()) is not grpc.aio.EOF:
+                events.append(event)
+                if event.HasField("send_bytes"):
+                    for start in range(0, len(content), 1 << 20):
+                        await call.write(wire.IngestDocumentRequest(data=content[start : start + (1 << 20)]))
+                    await call.done_writing()
+        return events
+
+    async def receipt(self, path, content, **header):
+        return (await self.upload(path, content, **header))[-1].receipt
+
+    async def original(self, document_id):
+        request = wire.GetOriginalRequest(document_id=document_id)
+        with upstream_errors():
+            return b"".join([part.data async for part in self.stub.GetOriginal(request)])
+
+    async def remove(self, document_id):
+        with upstream_errors():
+            return await self.stub.RemoveDocument(wire.RemoveDocumentRequest(document_id=document_id))
+
+    def archived(self):
+        return sorted(
+            file.name
+            for file in (self.data / "archive" / "default" / "originals").rglob("*")
+            if file.is_file()
+        )
+
+
+@asynccontextmanager
+async def running(folder: Path, **changes) -> AsyncIterator[Stack]:
+    index = Index()
+    services = Services(
+        names=(
+            "clausegate.retrieval.v1.IndexService",
+            "clausegate.retrieval.v1.DocumentService",
+        ),
+        register=index.register,
+    )
+    async with serving(f"unix:{folder}/r", [services], 0) as retrieval:
+        settings = IngestSettings(
+            data_dir=folder, ingest_address=f"unix:{folder}/i", retrieval_address=retrieval, **changes
+        )
+        async with (
+            ingest(settings) as offered,
+            serving(settings.ingest_address, [offered], 0) as address,
+            open_channel(address) as channel,
+        ):
+            yield Stack(ingest_service_pb2_grpc.IngestServiceStub(channel), index, folder)
+
+
+@pytest.fixture
+async def stack(tmp_path):
+    async with running(tmp_path) as stack:
+        yield stack
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def pdf_of(*pages: str) -> bytes:
+    document = pymupdf.open()
+    for text in pages:
+        document.new_page().insert_textbox((50, 50, 550, 800), text, fontsize=11)
+    return document.tobytes()
+
+
+async def test_a_new_file_is_created_with_its_chunks(stack):
+    receipt = await stack.receipt("terms/licence.txt", AGREEMENT)
+
+    assert receipt.outcome == wire.INGEST_OUTCOME_CREATED
+    assert receipt.document.document_id == "cme/terms/licence.txt"
+    assert receipt.document.content_sha256 == sha256(AGREEMENT)
+    assert receipt.index_revision == "1"
+    text = AGREEMENT.decode()
+    for chunk in stack.index.chunks["cme/terms/licence.txt"]:
+        assert chunk.text == text[chunk.span.start : chunk.span.end]
+
+
+async def test_a_pdf_keeps_its_pages(stack):
+    receipt = await stack.receipt("fees.pdf", pdf_of("Fees are due monthly.", "Notices are sent by mail."))
+
+    pages = {part.page for chunk in stack.index.chunks["cme/fees.pdf"] for part in chunk.pages}
+    assert receipt.document.page_count == 2
+    assert pages == {1, 2}
+
+
+async def test_the_server_asks_for_bytes_and_reports_progress_before_the_receipt(stack):
+    events = await stack.upload("licence.txt", AGREEMENT)
+
+    kinds = [event.WhichOneof("event") for event in events]
+    assert kinds[0] == "send_bytes"
+    assert kinds[-1] == "receipt"
+    assert set(kinds[1:-1]) <= {"progress"}
+
+
+async def test_an_unchanged_file_is_answered_without_its_bytes(stack):
+    await stack.upload("licence.txt", AGREEMENT)
+
+    events = await stack.upload("licence.txt", AGREEMENT, sha256=sha256(AGREEMENT))
+
+    assert [event.WhichOneof("event") for event in events] == ["receipt"]
+    assert events[0].receipt.outcome == wire.INGEST_OUTCOME_UNCHANGED
+    assert events[0].receipt.index_revision == "1"
+
+
+async def test_an_unchanged_file_without_announced_hash_is_recognised_by_its_bytes(stack):
+    await stack.upload("licence.txt", AGREEMENT)
+
+    receipt = await stack.receipt("licence.txt", AGREEMENT)
+
+    assert receipt.outcome == wire.INGEST_OUTCOME_UNCHANGED
+    assert stack.index.revision == 1
+
+
+async def test_a_changed_file_replaces_the_old_one_and_its_original(stack):
+    await stack.upload("licence.txt", AGREEMENT)
+    changed = AGREEMENT.replace(b"400", b"500")
+
+    receipt = await stack.receipt("licence.txt", changed)
+
+    assert receipt.outcome == wire.INGEST_OUTCOME_UPDATED
+    assert await stack.original("cme/licence.txt") == changed
+    assert stack.archived() == [sha256(changed)]
+
+
+async def test_the_original_comes_back_byte_for_byte(stack):
+    content = AGREEMENT * 12_000
+    await stack.upload("long.txt", content)
+
+    assert await stack.original("cme/long.txt") == content
+
+
+async def test_a_removed_document_leaves_index_and_archive(stack):
+    await stack.upload("licence.txt", AGREEMENT)
+
+    response = await stack.remove("cme/licence.txt")
+
+    assert response.index_revision == "2"
+    assert stack.index.documents == {}
+    assert stack.archived() == []
+
+
+async def test_an_original_shared_by_two_documents_outlives_one_of_them(stack):
+    await stack.upload("one.txt", AGREEMENT)
+    await stack.upload("two.txt", AGREEMENT)
+
+    await stack.remove("cme/one.txt")
+
+    assert await stack.original("cme/two.txt") == AGREEMENT
+
+
+async def test_an_unknown_document_cannot_be_removed(stack):
+    with pytest.raises(ServiceError) as refused:
+        await stack.remove("cme/none.txt")
+
+    assert refused.value.code == "NOT_FOUND"
+    assert (refused.value.reason, refused.value.field) == ("DOCUMENT_NOT_FOUND", "document_id")
+
+
+async def test_an_unknown_document_has_no_original(stack):
+    with pytest.raises(ServiceError) as refused:
+        await stack.original("cme/none.txt")
+
+    assert refused.value.code == "NOT_FOUND"
+    assert (refused.value.reason, refused.value.field) == ("DOCUMENT_NOT_FOUND", "document_id")
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "reason", "field"),
+    [
+        ("", "a.txt", "INVALID_FIELD", "source"),
+        ("CME", "a.txt", "INVALID_FIELD", "source"),
+        ("cme", "", "INVALID_FIELD", "path"),
+        ("cme", "../a.txt", "INVALID_FIELD", "path"),
+        ("cme", "a//b.txt", "INVALID_FIELD", "path"),
+        ("cme", "a\nb.txt", "INVALID_FIELD", "path"),
+        ("cme", "x" * 1025 + ".txt", "INVALID_FIELD", "path"),
+        ("cme", "prices.xlsx", "DOCUMENT_FORMAT_UNSUPPORTED", "path"),
+    ],
+)
+async def test_a_malformed_address_is_refused_before_any_byte(stack, source, path, reason, field):
+    with pytest.raises(ServiceError) as refused:
+        await stack.upload(path, AGREEMENT, source=source)
+
+    assert (refused.value.reason, refused.value.field) == (reason, field)
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "header", "reason", "field"),
+    [
+        ("a.txt", b"", {}, "DOCUMENT_EMPTY", "path"),
+        ("a.txt", b" \n\t\n", {}, "DOCUMENT_EMPTY", "path"),
+        ("a.txt", b"\x00\x01\x02binary", {}, "DOCUMENT_FORMAT_MISMATCH", "path"),
+        ("a.txt", "Entgelt für Daten".encode("cp1252"), {}, "DOCUMENT_ENCODING", "path"),
+        ("a.pdf", b"PK\x03\x04 zip", {}, "DOCUMENT_FORMAT_MISMATCH", "path"),
+        ("a.docx", b"%PDF-1.7 text", {}, "DOCUMENT_FORMAT_MISMATCH", "path"),
+        ("a.txt", AGREEMENT, {"sha256": "0" * 64}, "DOCUMENT_HASH_MISMATCH", "content_sha256"),
+        ("a.txt", AGREEMENT, {"sha256": "xyz"}, "INVALID_FIELD", "content_sha256"),
+        ("a.txt", AGREEMENT, {"size": 101 << 20}, "DOCUMENT_TOO_LARGE", "size_bytes"),
+        ("a.txt", AGREEMENT, {"size": -1}, "INVALID_FIELD", "size_bytes"),
+    ],
+)
+async def test_bad_input_is_refused_with_its_reason_and_the_old_version_stays(
+    stack, path, content, header, reason, field
+):
+    with pytest.raises(ServiceError) as refused:
+        await stack.upload(path, content, **header)
+
+    assert (refused.value.reason, refused.value.field) == (reason, field)
+    assert stack.index.documents == {}
+
+
+async def test_bytes_beyond_the_limit_are_refused(tmp_path):
+    async with running(tmp_path, max_document_bytes=1000) as stack:
+        with pytest.raises(ServiceError) as refused:
+            await stack.upload("a.txt", b"word " * 300)
+
+    assert (refused.value.reason, refused.value.field) == ("DOCUMENT_TOO_LARGE", "path")
+
+
+async def test_a_failed_index_write_leaves_the_old_version_and_a_repeat_completes(stack):
+    await stack.upload("licence.txt", AGREEMENT)
+    changed = AGREEMENT.replace(b"400", b"500")
+    stack.index.breaks_before_commit = True
+    with pytest.raises(ServiceError):
+        await stack.upload("licence.txt", changed, sha256="")
+    assert await stack.original("cme/licence.txt") == AGREEMENT
+    stack.index.breaks_before_commit = False
+
+    receipt = await stack.receipt("licence.txt", changed)
+
+    assert receipt.outcome == wire.INGEST_OUTCOME_UPDATED
+    assert stack.archived() == [sha256(changed)]
+
+
+async def test_a_second_upload_of_a_running_document_is_a_conflict(stack):
+    stack.index.waits.clear()
+    first = asyncio.create_task(stack.receipt("licence.txt", AGREEMENT))
+    await stack.index.reached.wait()
+
+    with pytest.raises(ServiceError) as refused:
+        await stack.upload("licence.txt", AGREEMENT)
+
+    assert refused.value.reason == "DOCUMENT_CONFLICT"
+    stack.index.waits.set()
+    assert (await first).outcome == wire.INGEST_OUTCOME_CREATED
+
+
+async def test_a_client_that_vanishes_cancels_the_work(stack):
+    stack.index.waits.clear()
+    upload = asyncio.create_task(stack.upload("licence.txt", AGREEMENT))
+    await stack.index.reached.wait()
+
+    upload.cancel()
+
+    await asyncio.wait_for(stack.index.cancelled.wait(), 10)
+    stack.index.waits.set()
+    assert (await stack.receipt("licence.txt", AGREEMENT)).outcome == wire.INGEST_OUTCOME_CREATED
+
+
+async def test_more_uploads_than_may_wait_are_refused_for_the_moment(tmp_path):
+    async with running(tmp_path, max_concurrent_documents=1, max_waiting_documents=0) as stack:
+        stack.index.waits.clear()
+        first = asyncio.create_task(stack.receipt("one.txt", AGREEMENT))
+        await stack.index.reached.wait()
+
+        with pytest.raises(ServiceError) as refused:
+            await stack.upload("two.txt", AGREEMENT)
+
+        assert refused.value.reason == "OVERLOADED"
+        stack.index.waits.set()
+        await first
+
+
+async def test_bytes_before_the_header_are_refused(stack):
+    call = stack.stub.IngestDocument(iter([wire.IngestDocumentRequest(data=b"x")]))
+    with pytest.raises(ServiceError) as refused, upstream_errors():
+        await anext(aiter(call))
+
+    assert (refused.value.reason, refused.value.field) == ("INVALID_FIELD", "header")
