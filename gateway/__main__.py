@@ -1,0 +1,30 @@
+"""Serves REST until the process is asked to stop: `python -m gateway`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from chassis.server import stop_requested
+from chassis.telemetry import telemetry
+from gateway.settings import GatewaySettings
+from gateway.wiring import serving
+
+logger = logging.getLogger(__name__)
+
+
+async def run(settings: GatewaySettings) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    async with serving(settings) as address:
+        logger.info("serving", extra={"address": address})
+        await stop_requested()
+
+
+def main() -> None:
+    """Read the settings and run; spans are flushed at the end."""
+    with telemetry("gateway"):
+        asyncio.run(run(GatewaySettings()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""The ASGI application: the routes of the contracts, and what every request passes through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from opentelemetry.instrumentation.asgi import OpenTelemetryMiddleware
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.errors import ServerErrorMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from chassis.errors import ServiceError
+from gateway import problems
+from gateway.bodies import RejectedBodies
+from gateway.bridge import Downstream, Endpoint, endpoint
+from gateway.contracts import Binding, Contracts, Method
+from gateway.errors import ClientGone
+from gateway.health import Readiness, alive
+from gateway.observation import Observation
+from gateway.upload import upload_endpoint
+
+
+def build_app(contracts: Contracts, downstream: Downstream) -> Starlette:
+    """The application over open channels."""
+    settings = downstream.settings
+    return Starlette(
+        routes=[*_contract_routes(contracts, downstream), *_own_routes(contracts, downstream)],
+        middleware=[
+            Middleware(
+                OpenTelemetryMiddleware,
+                excluded_urls="/healthz$,/readyz$",
+                exclude_spans=["receive", "send"],
+            ),
+            Middleware(Observation, max_running=settings.max_running_requests),
+            Middleware(RejectedBodies, limit=settings.max_upload_bytes),
+            # Starlette has one of these outside of all others; this one answers within the trace.
+            Middleware(ServerErrorMiddleware, handler=problems.on_unexpected),
+        ],
+        exception_handlers={
+            ServiceError: problems.on_service_error,
+            HTTPException: problems.on_http_exception,
+            ClientGone: problems.on_client_gone,
+            ClientDisconnect: problems.on_client_gone,
+            Exception: problems.on_unexpected,
+        },
+    )
+
+
+def _contract_routes(contracts: Contracts, downstream: Downstream) -> list[BaseRoute]:
+    """One route per path, so that a wrong method is answered with all that the path has."""
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for method in contracts.methods:
+        for binding in method.bindings:
+            by_path.setdefault(binding.path, {})[binding.verb] = _endpoint(method, binding, downstream)
+    return [Route(path, _by_verb(verbs), methods=list(verbs)) for path, verbs in by_path.items()]
+
+
+def _endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoint:
+    if method.streams_requests:
+        return upload_endpoint(method, downstream)
+    return endpoint(method, binding, downstream)
+
+
+def _by_verb(verbs: Mapping[str, Endpoint]) -> Endpoint:
+    async def answer(request: Request) -> Response:
+        verb = "GET" if request.method == "HEAD" else request.method
+        return await verbs[verb](request)
+
+    return answer
+
+
+def _own_routes(contracts: Contracts, downstream: Downstream) -> list[BaseRoute]:
+    readiness = Readiness(
+        contracts.services, downstream.channels, downstream.settings.health_deadline_seconds
+    )
+    return [Route("/healthz", alive), Route("/readyz", readiness.answer)]

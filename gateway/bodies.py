@@ -1,0 +1,94 @@
+"""Reading request bodies within bounds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from chassis.errors import ServiceError
+from gateway.errors import BodyTooLarge, UnsupportedContentType
+
+SWALLOW_SECONDS = 10.0
+"""How long a rejected body is read, at most, before its rejection is sent."""
+
+
+def check_content_type(request: Request, wanted: str) -> None:
+    """Raise `UnsupportedContentType` unless the body is declared as `wanted`, whatever its parameters."""
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given != wanted:
+        raise UnsupportedContentType(f"The body must be {wanted}.", field="Content-Type")
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """The whole body. Raises `BodyTooLarge` beyond `limit` bytes."""
+    error = BodyTooLarge(f"The body is larger than {limit} bytes.")
+    async with aclosing(bounded_stream(request, limit, error)) as stream:
+        return b"".join([data async for data in stream])
+
+
+async def bounded_stream(request: Request, limit: int, error: ServiceError) -> AsyncGenerator[bytes]:
+    """The body as it comes; `error` is raised when more than `limit` bytes are declared or have come."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limit:
+        raise error
+    received = 0
+    async for data in request.stream():
+        received += len(data)
+        if received > limit:
+            raise error
+        yield data
+
+
+class RejectedBodies:
+    """Middleware that reads what is left of a body before an error is answered.
+
+    A client that is still writing when the connection closes loses the answer. At most `limit` bytes are
+    swallowed, and none of a client that waits for `100 Continue`.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body = _Body(receive, waits=Headers(scope=scope).get("expect", "").lower() == "100-continue")
+
+        async def send_after_body(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                await body.swallow(self._limit)
+            await send(message)
+
+        await self._app(scope, body.receive, send_after_body)
+
+
+class _Body:
+    """A request's body as far as it has come."""
+
+    def __init__(self, receive: Receive, *, waits: bool) -> None:
+        self._receive = receive
+        self._complete = False
+        self._waits = waits
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._waits = False
+        self._complete = not message.get("more_body", False)
+        return message
+
+    async def swallow(self, limit: int) -> None:
+        swallowed = 0
+        try:
+            async with asyncio.timeout(SWALLOW_SECONDS):
+                while not self._complete and not self._waits and swallowed < limit:
+                    swallowed += len((await self.receive()).get("body", b""))
+        except TimeoutError:
+            return

@@ -1,0 +1,94 @@
+"""One HTTP endpoint per route of the contracts: JSON in, a gRPC call, JSON or events out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import grpc
+from google.protobuf.message import Message
+from starlette.requests import Request
+from starlette.responses import Response
+
+from chassis.status import upstream_errors
+from gateway.bodies import check_content_type, read_body
+from gateway.calls import deadline_seconds, responses, while_wanted
+from gateway.contracts import Binding, Method
+from gateway.credentials import forwarded_metadata
+from gateway.errors import MalformedRequest
+from gateway.messages import fill, parse_json, query_object, shown, to_json, to_object
+from gateway.settings import GatewaySettings
+from gateway.sse import event_stream
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Downstream:
+    """What endpoints need to call services."""
+
+    channels: Mapping[str, grpc.aio.Channel]
+    """By area: `ingest`, `retrieval`, `answer`."""
+    settings: GatewaySettings
+    cut_off: asyncio.Event
+    """Set when running requests have to end because the gateway stops."""
+
+    def stub(self, method: Method) -> Any:
+        """The callable that gRPC makes for one method."""
+        channel = self.channels[method.area]
+        arity = ("unary", "stream")
+        make = getattr(channel, f"{arity[method.streams_requests]}_{arity[method.streams_responses]}")
+        return make(
+            method.rpc_path,
+            request_serializer=method.request.SerializeToString,
+            response_deserializer=method.response.FromString,
+        )
+
+
+def endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoint:
+    """The endpoint of one route. The method takes one request message."""
+    stub = downstream.stub(method)
+    settings = downstream.settings
+
+    async def answer(request: Request) -> Response:
+        message = await read_request(request, method, binding, settings.max_body_bytes)
+        timeout = deadline_seconds(request, settings.request_deadline_seconds, settings.max_deadline_seconds)
+        call = stub(message, timeout=timeout, metadata=forwarded_metadata(request))
+        wait = partial(while_wanted, request.receive, downstream.cut_off)
+        if method.streams_responses:
+            return await event_stream(responses(call), wait, settings.heartbeat_seconds)
+        return json_response(await wait(_result(call)))
+
+    return answer
+
+
+async def read_request(request: Request, method: Method, binding: Binding, limit: int) -> Message:
+    """The request message that an HTTP request stands for. Raises `MalformedRequest` and `InvalidInput`."""
+    message = method.request()
+    if binding.has_body:
+        check_content_type(request, "application/json")
+        for name in request.query_params:
+            raise MalformedRequest("This route takes no query parameters.", field=shown(name))
+        fill(message, parse_json(await read_body(request, limit)))
+    else:
+        fill(message, query_object(message, request.query_params.multi_items()))
+    fill(message, dict(request.path_params))
+    return message
+
+
+async def _result(call: Any) -> Message:
+    """The response of a unary call, which is cancelled with the wait for it."""
+    try:
+        with upstream_errors():
+            response: Message = await call
+            return response
+    finally:
+        call.cancel()
+
+
+def json_response(message: Message) -> Response:
+    """A message as a JSON response."""
+    return Response(to_json(to_object(message)), media_type="application/json")

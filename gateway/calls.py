@@ -1,0 +1,73 @@
+"""Calling a service on behalf of an HTTP request: its deadline, and its end when nobody waits any more."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator, Coroutine
+from typing import Any, TypeVar
+
+from google.protobuf.message import Message
+from starlette.requests import Request
+from starlette.types import Receive
+
+from chassis.errors import InvalidInput
+from chassis.status import RETRY_AFTER_SECONDS, upstream_errors
+from gateway.errors import ClientGone, ShuttingDown
+
+TIMEOUT_HEADER = "X-Request-Timeout"
+
+Result = TypeVar("Result")
+
+
+def deadline_seconds(request: Request, default: float, limit: float) -> float:
+    """Seconds that the request gives its call: what `X-Request-Timeout` says, at most `limit`.
+
+    Raises `InvalidInput` unless the header is a positive number.
+    """
+    text = request.headers.get(TIMEOUT_HEADER)
+    if text is None:
+        return min(default, limit)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not seconds > 0:
+        raise InvalidInput("Must be a positive number of seconds.", field=TIMEOUT_HEADER)
+    return min(seconds, limit)
+
+
+async def while_wanted(receive: Receive, cut_off: asyncio.Event, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of `work`, which is cancelled as soon as nobody wants it.
+
+    The request's body must have been read. Raises `ClientGone` when the client hangs up and `ShuttingDown`
+    when the gateway is cut off.
+    """
+    task = asyncio.ensure_future(work)
+    watchers = [asyncio.ensure_future(_hung_up(receive)), asyncio.ensure_future(cut_off.wait())]
+    try:
+        await asyncio.wait([task, *watchers], return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        if watchers[0].done():
+            raise ClientGone
+        raise ShuttingDown("The gateway is shutting down.", retry_after_seconds=RETRY_AFTER_SECONDS)
+    finally:
+        for each in (task, *watchers):
+            each.cancel()
+        await asyncio.gather(task, *watchers, return_exceptions=True)
+
+
+async def _hung_up(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def responses(call: Any) -> AsyncGenerator[Message, None]:
+    """The responses of a streaming call; the call ends with the iterator, and its failure is one of ours."""
+    try:
+        with upstream_errors():
+            async for response in call:
+                yield response
+    finally:
+        call.cancel()

@@ -1,0 +1,53 @@
+"""What the gateway itself rejects; everything else comes from a service, with its code and reason."""
+
+from __future__ import annotations
+
+from chassis.errors import Exhausted, InvalidInput, NotFound, Unavailable
+
+
+class MalformedRequest(InvalidInput):
+    """The body is not what the route takes: broken JSON, an unknown field, an unpaired surrogate."""
+
+    reason = "MALFORMED_REQUEST"
+
+
+class BodyTooLarge(MalformedRequest):
+    """The body exceeds `GatewaySettings.max_body_bytes`."""
+
+
+class UploadTooLarge(InvalidInput):
+    """The upload exceeds `GatewaySettings.max_upload_bytes`."""
+
+    reason = "DOCUMENT_TOO_LARGE"
+
+
+class UnsupportedContentType(InvalidInput):
+    """The body is declared as something that the route does not take."""
+
+    reason = "UNSUPPORTED_CONTENT_TYPE"
+
+
+class RouteNotFound(NotFound):
+    """No route has this path."""
+
+    reason = "ROUTE_NOT_FOUND"
+
+
+class MethodNotAllowed(RouteNotFound):
+    """The path exists, but not with this method; `allowed` lists those it has."""
+
+    def __init__(self, message: str, allowed: str) -> None:
+        super().__init__(message)
+        self.allowed = allowed
+
+
+class Overloaded(Exhausted):
+    """More requests than `GatewaySettings.max_running_requests` are running."""
+
+
+class ShuttingDown(Unavailable):
+    """The gateway stops and the time for running requests is over."""
+
+
+class ClientGone(Exception):
+    """The client hung up before it had its answer."""

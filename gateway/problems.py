@@ -1,0 +1,111 @@
+"""Errors as RFC 9457 problem documents."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from chassis.errors import ServiceError, UpstreamError
+from chassis.telemetry import current_trace_id
+from gateway.errors import BodyTooLarge, MethodNotAllowed, RouteNotFound
+from gateway.messages import to_json
+
+PROBLEM_TYPE = "application/problem+json"
+
+CLIENT_CLOSED_REQUEST = 499
+"""What access logs say of a request whose client hung up (nginx's number; nobody receives it)."""
+
+# The mapping that google/rpc/code.proto documents.
+HTTP_STATUS = {
+    "CANCELLED": CLIENT_CLOSED_REQUEST,
+    "UNKNOWN": 500,
+    "INVALID_ARGUMENT": 400,
+    "DEADLINE_EXCEEDED": 504,
+    "NOT_FOUND": 404,
+    "ALREADY_EXISTS": 409,
+    "PERMISSION_DENIED": 403,
+    "RESOURCE_EXHAUSTED": 429,
+    "FAILED_PRECONDITION": 400,
+    "ABORTED": 409,
+    "OUT_OF_RANGE": 400,
+    "UNIMPLEMENTED": 501,
+    "INTERNAL": 500,
+    "UNAVAILABLE": 503,
+    "DATA_LOSS": 500,
+    "UNAUTHENTICATED": 401,
+}
+# Where HTTP says more than gRPC does.
+STATUS_OF_REASON = {"UNSUPPORTED_CONTENT_TYPE": 415, "DOCUMENT_TOO_LARGE": 413}
+STATUS_OF_ERROR: Mapping[type[ServiceError], int] = {BodyTooLarge: 413, MethodNotAllowed: 405}
+
+
+def status_of(error: ServiceError) -> int:
+    """The HTTP status of an error."""
+    by_code = HTTP_STATUS.get(error.code, 500)
+    return STATUS_OF_ERROR.get(type(error)) or STATUS_OF_REASON.get(error.reason) or by_code
+
+
+def problem_of(error: ServiceError) -> dict[str, object]:
+    """The problem document. `type` leads to the reason's description in the documentation page."""
+    problem: dict[str, object] = {
+        "type": f"/docs#{error.reason}",
+        "title": error.reason.replace("_", " ").capitalize(),
+        "status": status_of(error),
+        "detail": error.message,
+        "reason": error.reason,
+        "errors": [],
+        "traceId": current_trace_id(),
+    }
+    if error.field is not None:
+        field = json_path(error.field) if isinstance(error, UpstreamError) else error.field
+        problem["errors"] = [{"field": field, "description": error.message}]
+    if error.retry_after_seconds is not None:
+        problem["retryAfterSeconds"] = error.retry_after_seconds
+    return problem
+
+
+def json_path(path: str) -> str:
+    """A field's path, which services write as in the proto, as JSON writes it: `documentIds[0]`."""
+    return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), path)
+
+
+def problem_response(error: ServiceError) -> Response:
+    """The error as a response, with the headers that belong to it."""
+    headers = {"Cache-Control": "no-store"}
+    if error.retry_after_seconds is not None:
+        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_seconds)))
+    if isinstance(error, MethodNotAllowed):
+        headers["Allow"] = error.allowed
+    return Response(to_json(problem_of(error)), status_of(error), headers, PROBLEM_TYPE)
+
+
+async def on_service_error(request: Request, error: Exception) -> Response:
+    """Answer an error of ours."""
+    assert isinstance(error, ServiceError)
+    return problem_response(error)
+
+
+async def on_http_exception(request: Request, error: Exception) -> Response:
+    """Answer what Starlette rejects: unknown routes and methods."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = ", ".join(sorted((error.headers or {})["Allow"].split(", ")))
+        return problem_response(MethodNotAllowed(f"{request.method} is not allowed here.", allowed))
+    return problem_response(RouteNotFound("There is no such route; /openapi.json lists them."))
+
+
+async def on_unexpected(request: Request, error: Exception) -> Response:
+    """Answer a defect of ours without a word of it; the server logs it."""
+    message = "An internal error occurred. It is logged under the trace id of this call."
+    return problem_response(ServiceError(message))
+
+
+async def on_client_gone(request: Request, error: Exception) -> Response:
+    """Nobody reads this; it is for the access log."""
+    return Response(status_code=CLIENT_CLOSED_REQUEST)

@@ -1,0 +1,145 @@
+"""Builds the gateway from its settings, and serves it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import stat
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+
+from chassis.addresses import check_bindable
+from chassis.channel import open_channel
+from gateway.app import build_app
+from gateway.bridge import Downstream
+from gateway.contracts import load_contracts
+from gateway.settings import GatewaySettings
+
+READ_ONLY_SERVICES = {
+    "answer": ("clausegate.answer.v1.QueryService",),
+    "retrieval": ("clausegate.retrieval.v1.RetrievalService", "clausegate.retrieval.v1.DocumentService"),
+}
+"""Services whose calls may be repeated when the connection fails, by area."""
+
+LAST_WORDS_SECONDS = 2
+"""Time that cut-off requests have to say so."""
+
+
+@asynccontextmanager
+async def gateway(
+    settings: GatewaySettings, cut_off: asyncio.Event | None = None
+) -> AsyncIterator[Starlette]:
+    """The ASGI application over channels to the three services, which need not be up yet.
+
+    Requests still running when `cut_off` is set are ended.
+    """
+    addresses = {
+        "ingest": settings.ingest_address,
+        "retrieval": settings.retrieval_address,
+        "answer": settings.answer_address,
+    }
+    async with AsyncExitStack() as stack:
+        channels = {
+            area: await stack.enter_async_context(
+                open_channel(address, retried_services=READ_ONLY_SERVICES.get(area, ()))
+            )
+            for area, address in addresses.items()
+        }
+        yield build_app(load_contracts(), Downstream(channels, settings, cut_off or asyncio.Event()))
+
+
+@asynccontextmanager
+async def serving(settings: GatewaySettings) -> AsyncIterator[str]:
+    """Serve HTTP; yields the address as bound (`host:port` or `unix:path`).
+
+    Leaving it stops accepting, lets running requests go on for `drain_seconds`, then cuts them off. Raises
+    `AddressRefused` unless the address is local, and `OSError` when it is taken.
+    """
+    cut_off = asyncio.Event()
+    with bound_socket(settings.gateway_address) as listener:
+        async with (
+            gateway(settings, cut_off) as app,
+            _running(app, listener, settings.drain_seconds, cut_off),
+        ):
+            yield _address_of(listener)
+
+
+@asynccontextmanager
+async def _running(
+    app: Starlette, listener: socket.socket, drain_seconds: float, cut_off: asyncio.Event
+) -> AsyncIterator[None]:
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_graceful_shutdown=round(drain_seconds) + LAST_WORDS_SECONDS,
+    )
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        timer = asyncio.get_running_loop().call_later(drain_seconds, cut_off.set)
+        await task
+        timer.cancel()
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the process: uvicorn would raise them again after draining."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+@contextmanager
+def bound_socket(address: str) -> Iterator[socket.socket]:
+    """A listening socket for `host:port` or `unix:path`; the path is removed at the end."""
+    check_bindable(address)
+    if not address.startswith("unix:"):
+        host, _, port = address.rpartition(":")
+        with socket.create_server(
+            (host.strip("[]"), int(port)), backlog=2048, family=_family(host)
+        ) as listener:
+            yield listener
+        return
+    path = Path(address.removeprefix("unix:"))
+    _remove_stale(path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        path.chmod(stat.S_IRUSR | stat.S_IWUSR)
+        listener.listen(2048)
+        try:
+            yield listener
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove a socket that nobody serves, as a killed process leaves it."""
+    if not path.is_socket():
+        return
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+
+
+def _address_of(listener: socket.socket) -> str:
+    name = listener.getsockname()
+    if isinstance(name, str):
+        return f"unix:{name}"
+    return f"[{name[0]}]:{name[1]}" if ":" in name[0] else f"{name[0]}:{name[1]}"
