@@ -1,0 +1,148 @@
+"""all-MiniLM-L6-v2 on onnxruntime, in this process: 384 dimensions, float32, no key and no network."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+
+from chassis.errors import Unavailable
+from inference.embedding.graph import BertShape, build_graph
+from inference.embedding.model import TokenSpans
+
+NAME = "all-MiniLM-L6-v2"
+MAX_TOKENS = 256
+"""The model was trained on no more. Its tokenizer file says 128, which would lose half of every window."""
+BATCH_SIZE = 8
+"""Texts in one run. Larger batches only add padding: the cores are busy already."""
+FILES = ("config.json", "tokenizer.json", "model.safetensors")
+
+
+class ModelUnavailable(Unavailable):
+    """The folder does not hold the model; the message says how to get it."""
+
+
+class LocalEmbedding:
+    """An `EmbeddingModel`. Passages share `threads` threads, one run each; questions have one of their own.
+
+    A run takes one thread and many may go on at once, so a question never waits for passages to end; with all
+    cores busy with them it takes 6 to 12 ms instead of 5.
+    """
+
+    name = NAME
+    max_tokens = MAX_TOKENS
+
+    def __init__(self, folder: Path, threads: int = 0) -> None:
+        """Read the model from `folder`; `threads` 0 means one for each core. Raises `ModelUnavailable`."""
+        weights = _find(folder)
+        try:
+            shape = _read_shape(folder / "config.json")
+            tokenizer = (folder / "tokenizer.json").read_text("utf-8")
+            self._last_token: int = json.loads(tokenizer)["model"]["vocab"]["[SEP]"]
+            self._session = _open_session(weights, shape)
+        except (ValueError, KeyError) as error:
+            raise ModelUnavailable(f"{folder} does not hold {NAME} in float32: {error}") from error
+        self._tokenizer = Tokenizer.from_str(tokenizer)
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.dimension = shape.dimension
+        self._passages = ThreadPoolExecutor(
+            threads or os.cpu_count() or 1, thread_name_prefix="embed-passages"
+        )
+        self._questions = ThreadPoolExecutor(1, thread_name_prefix="embed-question")
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See `EmbeddingModel.embed`. Cancelling drops the batches that have not begun."""
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+        parts = [order[start : start + BATCH_SIZE] for start in range(0, len(order), BATCH_SIZE)]
+        loop = asyncio.get_running_loop()
+        runs = [
+            loop.run_in_executor(self._passages, self._run, [texts[index] for index in part])
+            for part in parts
+        ]
+        for part, batch in zip(parts, await asyncio.gather(*runs), strict=True):
+            vectors[part] = batch
+        return vectors
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        """See `EmbeddingModel.embed_query`; about 5 ms."""
+        loop = asyncio.get_running_loop()
+        vectors = await loop.run_in_executor(self._questions, self._run, [text])
+        vector: NDArray[np.float32] = vectors[0]
+        return vector
+
+    async def token_spans(self, texts: Sequence[str]) -> list[TokenSpans]:
+        """See `EmbeddingModel.token_spans`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._passages, self._spans, texts)
+
+    async def close(self) -> None:
+        """See `EmbeddingModel.close`."""
+        for executor in (self._passages, self._questions):
+            await asyncio.to_thread(executor.shutdown, cancel_futures=True)
+
+    def _spans(self, texts: Sequence[str]) -> list[TokenSpans]:
+        encodings = self._tokenizer.encode_batch([_sound(text) for text in texts], add_special_tokens=False)
+        return [tuple(encoding.offsets) for encoding in encodings]
+
+    def _run(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        encodings = self._tokenizer.encode_batch([_sound(text) for text in texts])
+        rows = [self._limited(encoding) for encoding in encodings]
+        ids = np.zeros((len(rows), max(map(len, rows))), np.int64)
+        mask = np.zeros_like(ids)
+        for index, row in enumerate(rows):
+            ids[index, : len(row)] = row
+            mask[index, : len(row)] = 1
+        vectors: NDArray[np.float32] = self._session.run(["embedding"], {"ids": ids, "mask": mask})[0]
+        return vectors
+
+    def _limited(self, encoding: Encoding) -> list[int]:
+        ids: list[int] = encoding.ids
+        return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], self._last_token]
+
+
+def _sound(text: str) -> str:
+    """The text with what cannot be encoded (unpaired surrogates) replaced, one code point for another."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _find(folder: Path) -> Path:
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        raise ModelUnavailable(
+            f"the embedding model {NAME} is not in {folder}: {', '.join(missing)} missing. Fetch it with "
+            "`clausegate fetch-model`, or name a folder that holds it with CLAUSEGATE_MODEL_DIR."
+        )
+    # onnxruntime refuses weights that it reaches through a symbolic link.
+    return (folder / "model.safetensors").resolve()
+
+
+def _read_shape(config_file: Path) -> BertShape:
+    config = json.loads(config_file.read_text("utf-8"))
+    if config["model_type"] != "bert" or config["hidden_act"] != "gelu":
+        raise ValueError(f"{config['model_type']} with {config['hidden_act']}, not bert with gelu")
+    return BertShape(
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        dimension=config["hidden_size"],
+        epsilon=config["layer_norm_eps"],
+    )
+
+
+def _open_session(weights: Path, shape: BertShape) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.add_session_config_entry(
+        "session.model_external_initializers_file_folder_path", str(weights.parent)
+    )
+    graph = build_graph(weights, shape).SerializeToString()
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
