@@ -7,7 +7,7 @@ definition of that document, else of its source; a passage of no document (a que
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -16,6 +16,7 @@ from services.retrieval.corpus import Definition, DocumentId, Scope
 from services.retrieval.store.port import Store
 
 WORD = re.compile(r"[\w&]+(?:['’]\w+)*")
+MAX_KEPT_SCOPES = 64
 MAX_CONFLICTING = 10
 """Definitions listed against one other; in a corpus of unrelated contracts every one says something else."""
 
@@ -200,3 +201,23 @@ def by_term(definitions: Iterable[Definition]) -> dict[str, list[Definition]]:
     for definition in definitions:
         grouped[fold_term(definition.term)].append(definition)
     return grouped
+
+
+class Glossary:
+    """The defined terms of a store, kept by scope until the index changes."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._revision = ""
+        self._by_scope: OrderedDict[Scope, DefinedTerms] = OrderedDict()
+
+    async def terms(self, scope: Scope, revision: str) -> DefinedTerms:
+        """The terms with a live definition in scope, as of `revision` or later."""
+        if revision != self._revision:
+            self._by_scope.clear()
+            self._revision = revision
+        if scope not in self._by_scope:
+            self._by_scope[scope] = DefinedTerms.of(await self._store.defined_terms(scope))
+            while len(self._by_scope) > MAX_KEPT_SCOPES:
+                self._by_scope.popitem(last=False)
+        return self._by_scope[scope]

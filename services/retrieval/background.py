@@ -1,0 +1,110 @@
+"""A sample of the index in memory: statistics of its words, and what a question scores where nobody asked.
+
+The best evidence of a question in documents that it is not about says how easy it sounds in any document.
+Half of that mean taken off makes evidence comparable between questions: AUROC of the gate .79 to .82.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from services.retrieval.bm25 import ShareBM25
+from services.retrieval.corpus import DocumentId, EmbeddedChunk, Vectors, Version
+from services.retrieval.evidence import KEYWORD_WEIGHT, LEXICON_WEIGHT, Question
+from services.retrieval.lexicon import content_stems
+
+SAMPLED_DOCUMENTS = 40
+"""30 others are enough for the mean; the rest stand in for those that a question is about."""
+MAX_CHUNKS = 100
+"""Chunks of one document that are sampled, from its start; with 40 documents at most about 25 MB."""
+MIN_DOCUMENTS = 20
+"""Fewer other documents than this do not calibrate the gate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """See `clausegate.retrieval.v1.Background`."""
+
+    mean: float
+    documents: int
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether enough documents stand behind the mean."""
+        return self.documents >= MIN_DOCUMENTS
+
+
+UNCALIBRATED = Background(0.0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledDocument:
+    """One document of the sample."""
+
+    version: Version
+    chunks: tuple[tuple[str, ...], ...]
+    """Stems of each chunk."""
+    window_counts: tuple[int, ...]
+    """Windows of each chunk."""
+    vectors: Vectors
+
+    @classmethod
+    def of(cls, version: Version, chunks: Sequence[EmbeddedChunk]) -> Self:
+        """Sample the chunks of one version; at least one."""
+        return cls(
+            version,
+            tuple(tuple(content_stems(each.chunk.text)) for each in chunks),
+            tuple(len(each.windows) for each in chunks),
+            np.concatenate([each.vectors for each in chunks]),
+        )
+
+
+class Sample:
+    """Sampled documents, ready for questions."""
+
+    def __init__(self, documents: Sequence[SampledDocument]) -> None:
+        self.documents = tuple(document.version.document_id for document in documents)
+        self.statistics = ShareBM25([stems for document in documents for stems in document.chunks])
+        self._usage = Counter(
+            stem for document in documents for stem in {stem for stems in document.chunks for stem in stems}
+        )
+        if documents:
+            self._vectors = np.concatenate([document.vectors for document in documents])
+            self._chunk_starts = _starts(count for document in documents for count in document.window_counts)
+            self._document_starts = _starts(len(document.chunks) for document in documents)
+
+    def usage(self, stem: str) -> float:
+        """Share of the sampled documents that use a stem, 0 to 1."""
+        return self._usage[stem] / max(len(self.documents), 1)
+
+    def background(self, question: Question, excluded: Collection[DocumentId]) -> Background:
+        """The mean of the best combined evidence in each sampled document that is not `excluded`.
+
+        Costs about .4 ms for 40 documents, so that nothing is kept from one question to the next.
+        """
+        others = [number for number, document in enumerate(self.documents) if document not in excluded]
+        if len(others) < MIN_DOCUMENTS:
+            return Background(0.0, len(others))
+        combined = (
+            np.maximum.reduceat(self._vectors @ question.vector, self._chunk_starts)
+            + KEYWORD_WEIGHT * self.statistics.shares(question.keyword_stems)
+            + LEXICON_WEIGHT * self.statistics.shares(question.lexicon_stems)
+        )
+        best = np.maximum.reduceat(combined, self._document_starts)
+        return Background(float(best[others].mean()), len(others))
+
+
+def choose(documents: Iterable[DocumentId]) -> list[DocumentId]:
+    """The documents to sample: as good as random, and hardly changed by documents that come and go."""
+    return sorted(documents, key=lambda each: hashlib.sha256(each.encode()).digest())[:SAMPLED_DOCUMENTS]
+
+
+def _starts(counts: Iterable[int]) -> list[int]:
+    sizes = list(counts)
+    return [0, *np.cumsum(sizes[:-1]).tolist()]

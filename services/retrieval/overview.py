@@ -1,0 +1,121 @@
+"""What searches keep in memory of the whole index and refresh with it: heads of documents, and a sample."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from services.retrieval.background import MAX_CHUNKS, Sample, SampledDocument, choose
+from services.retrieval.corpus import DocumentId, Scope, Version
+from services.retrieval.routing import Head, HeadIndex
+from services.retrieval.store.port import Store
+
+Read = TypeVar("Read")
+
+HEAD_CHUNKS = 4
+PAGE_SIZE = 1000
+READS_AT_ONCE = 16
+STALE_GRACE_SECONDS = 0.25
+"""How long a search waits for a refresh before it makes do with the overview of an earlier revision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The index at one revision, at most a write behind while documents come and go."""
+
+    revision: str
+    heads: HeadIndex
+    sample: Sample
+
+
+class Overviews:
+    """Keeps the overview of one store. Only documents that changed are read again."""
+
+    def __init__(self, store: Store, executor: Executor) -> None:
+        self._store = store
+        self._executor = executor
+        self._heads: dict[Version, Head] = {}
+        self._sampled: dict[Version, SampledDocument] = {}
+        self._current: Overview | None = None
+        self._refresh: asyncio.Task[Overview] | None = None
+
+    async def at(self, revision: str) -> Overview:
+        """The overview of `revision`; an earlier one while a refresh takes long, but never none."""
+        if self._current is not None and self._current.revision == revision:
+            return self._current
+        if self._refresh is None:
+            self._refresh = asyncio.create_task(self._refreshed(), name="refresh the overview")
+        refresh = self._refresh
+        await asyncio.wait([refresh], timeout=None if self._current is None else STALE_GRACE_SECONDS)
+        if not refresh.done():
+            assert self._current is not None
+            return self._current
+        if self._refresh is refresh:
+            self._refresh = None
+        self._current = refresh.result()
+        return self._current
+
+    async def close(self) -> None:
+        """Stop a refresh that runs."""
+        if self._refresh is not None:
+            self._refresh.cancel()
+            await asyncio.wait([self._refresh])
+
+    async def _refreshed(self) -> Overview:
+        revision = await self._store.revision()
+        versions = await self._versions()
+        self._heads = await _updated(self._heads, versions.values(), self._head)
+        chosen = [versions[document_id] for document_id in choose(versions)]
+        self._sampled = await _updated(self._sampled, chosen, self._sample)
+        build = asyncio.get_running_loop().run_in_executor
+        return await build(
+            self._executor, _overview, revision, [*self._heads.values()], [*self._sampled.values()]
+        )
+
+    async def _versions(self) -> dict[DocumentId, Version]:
+        versions: dict[DocumentId, Version] = {}
+        after: DocumentId | None = None
+        while page := await self._store.documents(Scope(), after, PAGE_SIZE):
+            versions |= {document.version.document_id: document.version for document in page}
+            after = page[-1].version.document_id
+        return versions
+
+    async def _head(self, version: Version) -> Head | None:
+        chunks = await self._store.chunks_of(version.document_id, HEAD_CHUNKS)
+        if not chunks:
+            return None
+        return Head.of(version.document_id, "\n".join(chunk.text for chunk in chunks))
+
+    async def _sample(self, version: Version) -> SampledDocument | None:
+        chunk_ids = [chunk.chunk_id for chunk in await self._store.chunks_of(version.document_id, MAX_CHUNKS)]
+        embedded = await self._store.embedded_chunks(chunk_ids)
+        chunks = [embedded[chunk_id] for chunk_id in chunk_ids if chunk_id in embedded]
+        if not chunks:
+            return None
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, SampledDocument.of, version, chunks)
+
+
+async def _updated(
+    known: dict[Version, Read], wanted: Iterable[Version], read: Callable[[Version], Awaitable[Read | None]]
+) -> dict[Version, Read]:
+    """What is known of the wanted versions, in their order, with the missing ones read.
+
+    A version that vanishes meanwhile is left out: the next refresh sees why.
+    """
+    wanted = list(wanted)
+    missing = [version for version in wanted if version not in known]
+    updated = dict(known)
+    for start in range(0, len(missing), READS_AT_ONCE):
+        batch = missing[start : start + READS_AT_ONCE]
+        read_now = await asyncio.gather(*(read(version) for version in batch))
+        updated |= {version: each for version, each in zip(batch, read_now, strict=True) if each is not None}
+    return {version: updated[version] for version in wanted if version in updated}
+
+
+def _overview(revision: str, heads: Sequence[Head], sampled: Sequence[SampledDocument]) -> Overview:
+    sample = Sample(sampled)
+    return Overview(revision, HeadIndex(heads, sample.usage), sample)

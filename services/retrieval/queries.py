@@ -1,0 +1,171 @@
+"""Requests, checked: a value that one of these functions returns needs no further look.
+
+All raise `InvalidInput` with the path of the field at fault, or `NotFound` where it names nothing indexed.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from chassis.errors import InvalidInput, NotFound, Precondition
+from services.retrieval.corpus import DocumentId, Scope, Version
+from services.retrieval.store.port import Store
+
+MAX_QUERY_CHARACTERS = 8000
+MAX_SCOPE = 100
+MAX_PAGE = 1000
+LINE_BREAKS_AND_TABS = "\n\r\t"
+DIGEST_BYTES = 8
+RETRY_AFTER_SECONDS = 1.0
+"""When a caller may ask again for a version that is not visible yet."""
+
+
+class SourceNotFound(NotFound):
+    """No document of this source is indexed."""
+
+    reason = "SOURCE_NOT_FOUND"
+
+
+class DocumentNotFound(NotFound):
+    """The document is not indexed."""
+
+    reason = "DOCUMENT_NOT_FOUND"
+
+
+class IndexBehind(Precondition):
+    """The index does not show a version that the search must see."""
+
+    reason = "INDEX_BEHIND"
+
+
+class SearchMode(StrEnum):
+    """How candidates are found (CH-8)."""
+
+    HYBRID = "hybrid"
+    KEYWORD = "keyword"
+    VECTOR = "vector"
+    KEYWORD_FIRST = "keyword_first"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many hits of each leg to fuse, and how many candidates to return."""
+
+    top_k: int = 12
+    vector_k: int = 10
+    keyword_k: int = 10
+
+
+EVERYWHERE = Scope()
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A search, see `clausegate.retrieval.v1.SearchRequest`."""
+
+    text: str
+    scope: Scope = EVERYWHERE
+    mode: SearchMode = SearchMode.HYBRID
+    limits: Limits = DEFAULT_LIMITS
+    background: bool = False
+    route: bool = True
+    at_least: tuple[Version, ...] = ()
+
+
+def question(text: str, field: str) -> str:
+    """A question in the user's words: 1 to 8,000 characters, not only white space."""
+    if len(text) > MAX_QUERY_CHARACTERS:
+        raise InvalidInput(f"{field} must not exceed {MAX_QUERY_CHARACTERS:,} characters.", field=field)
+    return visible(text, field)
+
+
+def visible(text: str, field: str, limit: int | None = None) -> str:
+    """Text with something in it and without control characters other than line breaks and tabs."""
+    if not text.strip():
+        raise InvalidInput(f"{field} must not be empty.", field=field)
+    if limit is not None and len(text) > limit:
+        raise InvalidInput(f"{field} must not exceed {limit:,} characters.", field=field)
+    if any(unicodedata.category(each) == "Cc" and each not in LINE_BREAKS_AND_TABS for each in text):
+        raise InvalidInput(f"{field} must not contain control characters.", field=field)
+    return text
+
+
+def at_most(values: Sequence[str], limit: int, field: str) -> tuple[str, ...]:
+    """A list that is not longer than `limit`."""
+    if len(values) > limit:
+        raise InvalidInput(f"{field} must not have more than {limit:,} entries.", field=field)
+    return tuple(values)
+
+
+def count(value: int, field: str, *, default: int, limit: int) -> int:
+    """A number of results: 0 means `default`, more than `limit` means `limit`, below 0 is wrong."""
+    if value < 0:
+        raise InvalidInput(f"{field} must not be negative.", field=field)
+    return min(value, limit) or default
+
+
+def scope(sources: Sequence[str], document_ids: Sequence[str]) -> Scope:
+    """Where to look; whether the names exist is for `check_scope` to say."""
+    return Scope(
+        tuple(dict.fromkeys(at_most(sources, MAX_SCOPE, "sources"))),
+        tuple(map(DocumentId, dict.fromkeys(at_most(document_ids, MAX_SCOPE, "document_ids")))),
+    )
+
+
+async def check_scope(store: Store, checked: Scope) -> None:
+    """Raise `SourceNotFound` or `DocumentNotFound` for the first name without live documents."""
+    for number, source in enumerate(checked.sources):
+        if not await store.documents(Scope(sources=(source,)), None, 1):
+            raise SourceNotFound(
+                f"No document of this source is indexed: {source}", field=f"sources[{number}]"
+            )
+    for number, document_id in enumerate(checked.document_ids):
+        if await store.document(document_id) is None:
+            field = f"document_ids[{number}]"
+            raise DocumentNotFound(f"The document is not indexed: {document_id}", field=field)
+
+
+async def check_versions(store: Store, versions: Sequence[Version]) -> None:
+    """Raise `IndexBehind` for the first version that is not live."""
+    for number, version in enumerate(versions):
+        document = await store.document(version.document_id)
+        if document is None or document.version != version:
+            raise IndexBehind(
+                f"This version of {version.document_id} is not visible to searches.",
+                field=f"at_least[{number}]",
+                retry_after_seconds=RETRY_AFTER_SECONDS,
+            )
+
+
+def page_token(position: str, *request: object) -> str:
+    """An opaque token for the page after `position` of the list that `request` asks for."""
+    return base64.urlsafe_b64encode(_digest(request) + position.encode()).decode()
+
+
+def page_position(token: str, *request: object) -> str:
+    """The position in a token that was made for the same request; empty for an empty token."""
+    if not token:
+        return ""
+    try:
+        decoded = base64.b64decode(token, altchars=b"-_", validate=True)
+        position = decoded[DIGEST_BYTES:].decode()
+    except (binascii.Error, UnicodeDecodeError, ValueError) as error:
+        raise _bad_token() from error
+    if decoded[:DIGEST_BYTES] != _digest(request) or not position:
+        raise _bad_token()
+    return position
+
+
+def _bad_token() -> InvalidInput:
+    return InvalidInput("page_token must come from the previous page of the same list.", field="page_token")
+
+
+def _digest(request: object) -> bytes:
+    return hashlib.sha256(repr(request).encode()).digest()[:DIGEST_BYTES]

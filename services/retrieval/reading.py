@@ -1,0 +1,87 @@
+"""Reads of the index other than search: documents, sources, chunks, and how often terms stand in them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from chassis.errors import NotFound
+from services.retrieval.corpus import Chunk, ChunkId, Document, DocumentId, Scope
+from services.retrieval.queries import DocumentNotFound, check_scope, page_position, page_token
+from services.retrieval.store.port import Coverage, SourceCounts, Store
+from services.retrieval.tokens import stems
+
+Item = TypeVar("Item")
+
+
+class ChunkNotFound(NotFound):
+    """No live chunk has this id."""
+
+    reason = "CHUNK_NOT_FOUND"
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """A part of a list, and the token of the next one, empty at the end."""
+
+    items: tuple[Item, ...]
+    next_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class TermCounts:
+    """In how many live chunks each term stands, and what was searched."""
+
+    chunks: tuple[int, ...]
+    coverage: Coverage
+    revision: str
+
+
+async def read_chunks(store: Store, chunk_ids: Sequence[ChunkId]) -> tuple[tuple[Chunk, ...], str]:
+    """Live chunks in the order asked, and the revision read. Raises `ChunkNotFound` for the first that is gone."""
+    revision = await store.revision()
+    found = await store.chunks(chunk_ids)
+    for number, chunk_id in enumerate(chunk_ids):
+        if chunk_id not in found:
+            raise ChunkNotFound(f"No live chunk has this id: {chunk_id}", field=f"chunk_ids[{number}]")
+    return tuple(found[chunk_id] for chunk_id in chunk_ids), revision
+
+
+async def read_document(store: Store, document_id: DocumentId) -> Document:
+    """The live version. Raises `DocumentNotFound`."""
+    document = await store.document(document_id)
+    if document is None:
+        raise DocumentNotFound(f"The document is not indexed: {document_id}", field="document_id")
+    return document
+
+
+async def list_documents(store: Store, scope: Scope, size: int, token: str) -> Page[Document]:
+    """A page of live documents by id. Raises `SourceNotFound`, and `InvalidInput` for a foreign token."""
+    await check_scope(store, scope)
+    after = page_position(token, "documents", scope)
+    documents = await store.documents(scope, DocumentId(after) or None, size + 1)
+    page = tuple(documents[:size])
+    more = len(documents) > size
+    return Page(page, page_token(page[-1].version.document_id, "documents", scope) if more else "")
+
+
+async def list_sources(store: Store, size: int, token: str) -> Page[SourceCounts]:
+    """A page of sources by name. Raises `InvalidInput` for a foreign token."""
+    after = page_position(token, "sources")
+    sources = [each for each in await store.sources() if each.source > after]
+    page = tuple(sources[:size])
+    return Page(page, page_token(page[-1].source, "sources") if len(sources) > size else "")
+
+
+async def count_terms(store: Store, terms: Sequence[str], scope: Scope) -> TermCounts:
+    """In how many live chunks each term stands, with all its words in any inflection."""
+    await check_scope(store, scope)
+    revision = await store.revision()
+    counts = await asyncio.gather(*(_count(store, stems(term), scope) for term in terms))
+    return TermCounts(tuple(counts), await store.coverage(scope), revision)
+
+
+async def _count(store: Store, words: Sequence[str], scope: Scope) -> int:
+    return await store.count_term(words, scope) if words else 0

@@ -1,0 +1,152 @@
+"""Writes: a new version of a document arrives in parts and becomes visible in one step."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from chassis.errors import InvalidInput
+from inference.embedding.model import EmbeddingModel
+from services.retrieval.corpus import Chunk, ChunkId, Definition, Document, DocumentId, Version
+from services.retrieval.queries import DocumentNotFound
+from services.retrieval.store.port import Committed, Store
+from services.retrieval.windows import embed_chunks
+
+MAX_BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Names the version that follows."""
+
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkBatch:
+    """The next chunks."""
+
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionBatch:
+    """The next definitions."""
+
+    definitions: tuple[Definition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Ends the version."""
+
+    document: Document
+
+
+Part = Header | ChunkBatch | DefinitionBatch | Commit
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunks:
+    """Chunks of the version that are embedded and on disk."""
+
+    count: int
+
+
+async def replace(
+    store: Store, model: EmbeddingModel, parts: AsyncIterator[Part]
+) -> AsyncIterator[StoredChunks | Committed]:
+    """Store the version that `parts` describe; yields progress and, last, the result of the flip.
+
+    Chunks that an earlier, broken call stored are not embedded again. Raises `InvalidInput` when the parts are
+    not header, batches, commit; `IncompleteVersion` when another writer of the document got in between.
+    """
+    header = await anext(parts, None)
+    if not isinstance(header, Header):
+        raise InvalidInput("The first message must be the header.", field="header")
+    arriving = Arriving(header.version, set(await store.staged(header.version)))
+    async for part in parts:
+        match part:
+            case ChunkBatch():
+                new = arriving.take_chunks(part.chunks)
+                if new:
+                    await store.put_chunks(header.version, await embed_chunks(model, new))
+                yield StoredChunks(arriving.chunks)
+            case DefinitionBatch():
+                arriving.take_definitions(part.definitions)
+                await store.put_definitions(header.version, part.definitions)
+            case Commit():
+                arriving.check(part.document)
+                await _check_end(parts)
+                yield await store.commit(part.document)
+                return
+            case Header():
+                raise InvalidInput("The header must be sent once.", field="header")
+    raise InvalidInput("The last message must be the commit.", field="commit")
+
+
+async def remove(store: Store, document_id: DocumentId) -> str:
+    """Remove a document with all that was made of it; the new revision. Raises `DocumentNotFound`."""
+    revision = await store.remove(document_id)
+    if revision is None:
+        raise DocumentNotFound(f"The document is not indexed: {document_id}", field="document_id")
+    return revision
+
+
+@dataclass(slots=True)
+class Arriving:
+    """A version whose parts are being received."""
+
+    version: Version
+    stored: set[ChunkId]
+    """Chunks that need not be stored again."""
+    chunks: int = 0
+    definitions: int = 0
+
+    def take_chunks(self, chunks: tuple[Chunk, ...]) -> list[Chunk]:
+        """Count the chunks, which must follow on the last ones; those that are not stored yet."""
+        _check_size(len(chunks), "chunks.chunks")
+        for number, chunk in enumerate(chunks):
+            at = f"chunks.chunks[{number}]"
+            if chunk.version != self.version:
+                raise InvalidInput("The chunk belongs to another version than the header names.", field=at)
+            if chunk.ordinal != self.chunks + number:
+                raise InvalidInput("Chunks must be sent in document order.", field=f"{at}.ordinal")
+            if len(chunk.text) != chunk.span.end - chunk.span.start or not chunk.text:
+                raise InvalidInput("The text must have the length of its span.", field=f"{at}.span")
+        self.chunks += len(chunks)
+        new = [chunk for chunk in chunks if chunk.chunk_id not in self.stored]
+        self.stored |= {chunk.chunk_id for chunk in new}
+        return new
+
+    def take_definitions(self, definitions: tuple[Definition, ...]) -> None:
+        """Count the definitions."""
+        _check_size(len(definitions), "definitions.definitions")
+        for number, definition in enumerate(definitions):
+            if definition.version != self.version:
+                message = "The definition belongs to another version than the header names."
+                raise InvalidInput(message, field=f"definitions.definitions[{number}]")
+        self.definitions += len(definitions)
+
+    def check(self, document: Document) -> None:
+        """Whether what was received is what the document says."""
+        if document.version != self.version:
+            message = "The document is another version than the header names."
+            raise InvalidInput(message, field="commit.document")
+        for name, said, received in (
+            ("chunk_count", document.chunk_count, self.chunks),
+            ("definition_count", document.definition_count, self.definitions),
+        ):
+            if said != received:
+                message = f"{name} is {said:,}, but {received:,} were sent."
+                raise InvalidInput(message, field=f"commit.document.{name}")
+
+
+def _check_size(size: int, field_name: str) -> None:
+    if not 1 <= size <= MAX_BATCH:
+        raise InvalidInput(f"A batch has 1 to {MAX_BATCH} entries.", field=field_name)
+
+
+async def _check_end(parts: AsyncIterator[Part]) -> None:
+    if await anext(parts, None) is not None:
+        raise InvalidInput("Nothing may follow the commit.", field="commit")

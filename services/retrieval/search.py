@@ -1,0 +1,223 @@
+"""Hybrid search: routes the question, runs both legs, weighs what they find, and orders it by that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Self
+
+from chassis.telemetry import tracer
+from inference.embedding.model import EmbeddingModel
+from services.retrieval.background import Background
+from services.retrieval.corpus import Chunk, ChunkId, EmbeddedChunk, Hits, Scope, Vector
+from services.retrieval.definitions import Glossary
+from services.retrieval.evidence import LocalEvidence, Question, WindowMatch, weigh
+from services.retrieval.lexicon import lexicon_stems, question_stems
+from services.retrieval.normalization import normalise
+from services.retrieval.overview import Overview, Overviews
+from services.retrieval.queries import SearchMode, SearchQuery, check_scope, check_versions
+from services.retrieval.routing import Route, Routed
+from services.retrieval.store.port import Store
+
+WEAK_BM25 = 2.0
+"""KEYWORD_FIRST also asks the vectors when no keyword hit reaches this (CH-8)."""
+
+trace = tracer(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A leg's raw score of a chunk and its rank from 1."""
+
+    score: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """What one leg found, best first."""
+
+    hits: Mapping[ChunkId, Ranked] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, hits: Hits) -> Self:
+        """Number the hits of a leg."""
+        return cls({hit.chunk_id: Ranked(hit.score, rank) for rank, hit in enumerate(hits, 1)})
+
+    @property
+    def top_score(self) -> float | None:
+        """Of the best hit; None without hits."""
+        return next((hit.score for hit in self.hits.values()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that may answer the question."""
+
+    chunk: Chunk
+    vector: Ranked | None
+    keyword: Ranked | None
+    fused_score: float
+    evidence: LocalEvidence
+    windows: tuple[WindowMatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question comes to once its documents are named."""
+
+    clause_question: str
+    normalised: str
+    scope: Scope
+    routed: tuple[Routed, ...]
+    keyword_stems: tuple[str, ...]
+    lexicon_stems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The result of a search."""
+
+    asked: Asked
+    candidates: tuple[Candidate, ...]
+    vector: Leg
+    keyword: Leg
+    background: Background | None
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What the legs found, before it is weighed."""
+
+    mode: SearchMode
+    """Never KEYWORD_FIRST."""
+    vector: Leg
+    keyword: Leg
+    chunks: Sequence[EmbeddedChunk]
+    """All that were found, in order of first appearance."""
+
+
+class Searcher:
+    """Searches one store."""
+
+    def __init__(
+        self,
+        store: Store,
+        model: EmbeddingModel,
+        overviews: Overviews,
+        glossary: Glossary,
+        executor: Executor,
+    ) -> None:
+        self._store = store
+        self._model = model
+        self._overviews = overviews
+        self._glossary = glossary
+        self._executor = executor
+
+    async def search(self, query: SearchQuery) -> Found:
+        """The chunks that best match, best first.
+
+        Raises `SourceNotFound`, `DocumentNotFound`, `IndexBehind` and `StoreUnavailable`.
+        """
+        await check_scope(self._store, query.scope)
+        await check_versions(self._store, query.at_least)
+        revision = await self._store.revision()
+        overview = await self._overviews.at(revision)
+        with trace.start_as_current_span("route"):
+            route = self._route(query, overview)
+        with trace.start_as_current_span("normalise"):
+            asked = await self._ask(query, route, revision)
+        with trace.start_as_current_span("embed"):
+            searched, asked_vector = await self._embed(asked)
+        with trace.start_as_current_span("search"):
+            pool = await self._pool(query, asked, searched)
+        question = Question(asked_vector, asked.keyword_stems, asked.lexicon_stems)
+        with trace.start_as_current_span("evidence"):
+            loop = asyncio.get_running_loop()
+            ranked = await loop.run_in_executor(self._executor, _rank, pool, question, asked, overview)
+            candidates = tuple(ranked[: query.limits.top_k])
+            background = _background(question, candidates, overview) if query.background else None
+        return Found(asked, candidates, pool.vector, pool.keyword, background, revision)
+
+    def _route(self, query: SearchQuery, overview: Overview) -> Route | None:
+        if not query.route or query.scope.document_ids:
+            return None
+        return overview.heads.route(query.text, query.scope.sources)
+
+    async def _ask(self, query: SearchQuery, route: Route | None, revision: str) -> Asked:
+        text = route.clause_question if route else query.text
+        documents = route.documents if route else ()
+        scope = Scope(document_ids=tuple(each.document_id for each in documents)) if route else query.scope
+        normalised = normalise(text, await self._glossary.terms(query.scope, revision))
+        return Asked(
+            text, normalised, scope, documents, tuple(question_stems(normalised)), tuple(lexicon_stems(text))
+        )
+
+    async def _embed(self, asked: Asked) -> tuple[Vector, Vector]:
+        """Vectors of the normalised question, which is searched, and of its own words, which are weighed.
+
+        Weighing by the normalised question costs .01 to .02 of hit@1.
+        """
+        if asked.normalised == asked.clause_question:
+            vector = await self._model.embed_query(asked.normalised)
+            return vector, vector
+        searched, weighed = await asyncio.gather(
+            self._model.embed_query(asked.normalised), self._model.embed_query(asked.clause_question)
+        )
+        return searched, weighed
+
+    async def _pool(self, query: SearchQuery, asked: Asked, vector: Vector) -> Pool:
+        mode = await self._mode(query.mode, asked)
+        vectors, keywords, lexicon = await asyncio.gather(
+            self._vector_hits(vector, query.limits.vector_k if mode is not SearchMode.KEYWORD else 0, asked),
+            self._keyword_hits(
+                asked.keyword_stems, query.limits.keyword_k if mode is not SearchMode.VECTOR else 0, asked
+            ),
+            # Its hits join the pool unranked. Without them .02 of hit@10 and .03 of hit@12 are missing.
+            self._keyword_hits(
+                asked.lexicon_stems, query.limits.keyword_k if mode is SearchMode.HYBRID else 0, asked
+            ),
+        )
+        ids = dict.fromkeys(hit.chunk_id for hits in (vectors, keywords, lexicon) for hit in hits)
+        chunks = await self._store.embedded_chunks(list(ids))
+        live = [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
+        return Pool(mode, Leg.of(vectors), Leg.of(keywords), live)
+
+    async def _mode(self, mode: SearchMode, asked: Asked) -> SearchMode:
+        if mode is not SearchMode.KEYWORD_FIRST:
+            return mode
+        best = await self._keyword_hits(asked.keyword_stems, 1, asked)
+        return SearchMode.KEYWORD if best and best[0].score >= WEAK_BM25 else SearchMode.HYBRID
+
+    async def _vector_hits(self, vector: Vector, k: int, asked: Asked) -> Hits:
+        return await self._store.vector_hits(vector, k, asked.scope) if k else ()
+
+    async def _keyword_hits(self, stems: Sequence[str], k: int, asked: Asked) -> Hits:
+        return await self._store.keyword_hits(stems, k, asked.scope) if k and stems else ()
+
+
+def _rank(pool: Pool, question: Question, asked: Asked, overview: Overview) -> list[Candidate]:
+    """The pool with its evidence, best first; ties keep first appearance."""
+    shares = {each.document_id: each.score for each in asked.routed}
+    candidates = []
+    for found, weighed in zip(
+        pool.chunks, weigh(question, pool.chunks, overview.sample.statistics), strict=True
+    ):
+        chunk = found.chunk
+        vector = pool.vector.hits.get(chunk.chunk_id)
+        keyword = pool.keyword.hits.get(chunk.chunk_id)
+        score = weighed.evidence.combined + shares.get(chunk.version.document_id, 0.0)
+        if pool.mode is SearchMode.VECTOR and vector:
+            score = vector.score
+        if pool.mode is SearchMode.KEYWORD and keyword:
+            score = keyword.score
+        candidates.append(Candidate(chunk, vector, keyword, score, weighed.evidence, weighed.windows))
+    return sorted(candidates, key=lambda candidate: -candidate.fused_score)
+
+
+def _background(question: Question, candidates: Sequence[Candidate], overview: Overview) -> Background:
+    excluded = {candidate.chunk.version.document_id for candidate in candidates}
+    return overview.sample.background(question, excluded)
