@@ -1,0 +1,209 @@
+"""The answer and its parts: plain values that mirror `clausegate.answer.v1`, one to one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from services.answer.corpus import Span
+
+
+class MatchLevel(StrEnum):
+    """How a quote was found in the stored text, strictest first."""
+
+    EXACT = "exact"
+    NORMALISED = "normalised"
+    FOLDED = "folded"
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What anybody needs to check a citation later; unsigned until signing keys exist (N-1)."""
+
+    document_sha256: str
+    quote_sha256: str
+    generation: str
+    model: str
+    config_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A verbatim quote and where it stands, see `clausegate.corpus.v1.Citation`."""
+
+    number: int
+    document: str
+    source: str
+    title: str
+    section: str
+    page: int | None
+    last_page: int | None
+    quote: str
+    span: Span
+    chunk_id: str
+    chunk_alias: str
+    match_level: MatchLevel
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something that the documents say; at least one citation."""
+
+    text: str
+    source_prefixes: tuple[str, ...]
+    citation_numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SupportingClause:
+    """A passage behind the answer, or one near a refused question."""
+
+    chunk_id: str
+    chunk_alias: str
+    document: str
+    source: str
+    title: str
+    section: str
+    page: int | None
+    last_page: int | None
+    text: str
+    span: Span
+    quoted: tuple[Span, ...]
+    grade: int | None
+    probability: float | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionInUse:
+    """A defined term that the question or the statements use."""
+
+    term: str
+    citation_number: int
+    conflicting_citation_numbers: tuple[int, ...]
+    depth: int
+    used_by: str
+
+
+class NoteKind(StrEnum):
+    """What a note is about."""
+
+    DEFINITION_CONFLICT = "definition_conflict"
+    VALUE_CONFLICT = "value_conflict"
+    CROSS_REFERENCE = "cross_reference"
+    UNREADABLE_PAGES = "unreadable_pages"
+    UNCALIBRATED = "uncalibrated"
+    WEAK_EVIDENCE = "weak_evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a careful reader should know besides the answer, one sentence."""
+
+    kind: NoteKind
+    text: str
+    citation_numbers: tuple[int, ...] = ()
+
+
+class RefusalReason(StrEnum):
+    """Why a question is refused (LI-36)."""
+
+    NO_CHUNKS_RETRIEVED = "no_chunks_retrieved"
+    CONFIDENCE_TOO_LOW = "confidence_too_low"
+    EMPTY_CONTEXT_AFTER_BUDGET = "empty_context_after_budget"
+    VALIDATION_FAILED = "validation_failed"
+
+
+class GateRule(StrEnum):
+    """The rule of the gate that decided."""
+
+    PASSED = "passed"
+    NOTHING_RETRIEVED = "nothing_retrieved"
+    BELOW_THRESHOLD = "below_threshold"
+    TOO_FEW_CHUNKS = "too_few_chunks"
+    SCORE_TOO_LOW = "score_too_low"
+    RATIO_TOO_LOW = "ratio_too_low"
+
+
+class GateTier(StrEnum):
+    """Which of the gate's rules apply: to graded candidates (LI-33) or to raw scores (LI-34)."""
+
+    GRADED = "graded"
+    RAW = "raw"
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """What the gate decided and why, see `clausegate.answer.v1.GateDecision`."""
+
+    enabled: bool
+    passed: bool
+    tier: GateTier
+    rule: GateRule
+    top_score: float | None
+    threshold: float
+    min_chunks_required: int
+    chunks_above_threshold: int
+    ratio: float | None
+    calibrated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TermHits:
+    """How often a word of the question stands in the documents searched."""
+
+    term: str
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class AbsenceEvidence:
+    """What was searched without finding an answer (N-4)."""
+
+    index_revision: str
+    documents_searched: int
+    pages_searched: int
+    unreadable_pages: int
+    term_hits: tuple[TermHits, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is no answer. A normal response, never an error."""
+
+    reason: RefusalReason
+    message: str
+    missing: str
+    gate: GateDecision
+    nearest_clauses: tuple[SupportingClause, ...]
+    absence: AbsenceEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """About one response; query id, trace id and times differ between a stream and its unary twin."""
+
+    query_id: str
+    trace_id: str
+    context_tokens: int
+    token_encoding: str
+    model: str
+    grader: str
+    index_revision: str
+    normalized_query: str
+    finished_at: datetime
+    latency_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The content of a response: an answer, or a refusal without statements. Everything else is derived."""
+
+    citations: tuple[Citation, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    supporting_clauses: tuple[SupportingClause, ...] = ()
+    definitions: tuple[DefinitionInUse, ...] = ()
+    notes: tuple[Note, ...] = ()
+    refusal: Refusal | None = None

@@ -1,0 +1,120 @@
+"""Turns quotes into citations: nothing is cited that was not found, now, in the stored text of its chunk."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from services.answer.answers import Certificate, Citation
+from services.answer.corpus import Chunk, Definition, Document, PageSpan, Span
+from services.answer.extraction import Sentence
+from services.answer.quotes import QuoteMatch, find_quote
+
+EXTRACTIVE = "extractive"
+"""Stands for the chat model where none wrote the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words that a chunk is claimed to hold."""
+
+    text: str
+    chunk_id: str
+    document_id: str
+    start: int
+    """Where they are expected, in code points of the document."""
+
+
+def quote_of_sentence(sentence: Sentence) -> Quote:
+    """A sentence as a quote."""
+    chunk = sentence.chunk
+    return Quote(sentence.text, chunk.chunk_id, chunk.document_id, sentence.span.start)
+
+
+def quote_of_definition(definition: Definition) -> Quote:
+    """A definition's own words as a quote."""
+    return Quote(definition.text, definition.chunk_id, definition.document_id, definition.span.start)
+
+
+def pages_of(pages: Sequence[PageSpan], span: Span) -> tuple[int | None, int | None]:
+    """First and last of `pages` that hold something of `span`; None twice where the format has no pages."""
+    numbers = [page.page for page in pages if page.span.overlap(span)]
+    return (min(numbers), max(numbers)) if numbers else (None, None)
+
+
+class Citations:
+    """The citations of one answer, numbered from 1 in order of first use. The same words get one number."""
+
+    def __init__(
+        self, chunks: Mapping[str, Chunk], documents: Mapping[str, Document], config_sha256: str
+    ) -> None:
+        """`chunks` and `documents` as they stand in the index now, by id; what is gone is absent."""
+        self._chunks = chunks
+        self._documents = documents
+        self._config_sha256 = config_sha256
+        self._citations: dict[tuple[str, Span], Citation] = {}
+
+    @property
+    def all(self) -> tuple[Citation, ...]:
+        """Every citation made so far, in order of number."""
+        return tuple(self._citations.values())
+
+    def holds(self, quote: Quote) -> bool:
+        """Whether `cite` would give a citation."""
+        return self._find(quote) is not None
+
+    def cite(self, quote: Quote) -> Citation | None:
+        """The citation of a quote; None, and nothing numbered, unless the stored chunk holds its words."""
+        found = self._find(quote)
+        if found is None:
+            return None
+        chunk, match = found
+        span = Span(chunk.span.start + match.span.start, chunk.span.start + match.span.end)
+        place = (chunk.document_id, span)
+        if place not in self._citations:
+            self._citations[place] = self._citation(chunk, match, span)
+        return self._citations[place]
+
+    def _find(self, quote: Quote) -> tuple[Chunk, QuoteMatch] | None:
+        chunk = self._chunks.get(quote.chunk_id)
+        if chunk is None or not self._is_live(chunk):
+            return None
+        match = find_quote(chunk.text, _within(chunk, quote), near=quote.start - chunk.span.start)
+        return (chunk, match) if match else None
+
+    def _is_live(self, chunk: Chunk) -> bool:
+        """Whether the chunk is of the version whose file the certificate names."""
+        document = self._documents.get(chunk.document_id)
+        return document is not None and document.generation == chunk.generation
+
+    def _citation(self, chunk: Chunk, match: QuoteMatch, span: Span) -> Citation:
+        quote = chunk.text[match.span.start : match.span.end]
+        page, last_page = pages_of(chunk.pages, span)
+        return Citation(
+            number=len(self._citations) + 1,
+            document=chunk.document_id,
+            source=chunk.source,
+            title=chunk.title,
+            section=chunk.section,
+            page=page,
+            last_page=last_page,
+            quote=quote,
+            span=span,
+            chunk_id=chunk.chunk_id,
+            chunk_alias=chunk.alias,
+            match_level=match.level,
+            certificate=Certificate(
+                document_sha256=self._documents[chunk.document_id].content_sha256,
+                quote_sha256=hashlib.sha256(quote.encode()).hexdigest(),
+                generation=chunk.generation,
+                model=EXTRACTIVE,
+                config_sha256=self._config_sha256,
+            ),
+        )
+
+
+def _within(chunk: Chunk, quote: Quote) -> str:
+    """The part of a quote that can stand in its chunk: a definition may run on into the next one."""
+    room = chunk.span.end - quote.start
+    return quote.text[:room] if 0 < room < len(quote.text) else quote.text

@@ -1,0 +1,156 @@
+"""What retrieval returns, as answer sees it: chunks with their scores, definitions, documents, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Code points `start` (from 0) to `end` (exclusive) of a document's extracted text."""
+
+    start: int
+    end: int
+
+    def overlap(self, other: Span) -> int:
+        """Code points that both spans hold."""
+        return max(0, min(self.end, other.end) - max(self.start, other.start))
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpan:
+    """The part of a span that stands on page `page` (from 1)."""
+
+    page: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The part of `clausegate.corpus.v1.Chunk` that answers are made of."""
+
+    chunk_id: str
+    alias: str
+    document_id: str
+    source: str
+    title: str
+    heading_chain: tuple[str, ...]
+    section: str
+    text: str
+    span: Span
+    pages: tuple[PageSpan, ...]
+    table_header: str
+    generation: str
+    sentences: tuple[Span, ...]
+    """Sentences and table rows that `text` is made of, in order, in code points of the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window of a chunk and its cosine to the question, -1 to 1."""
+
+    span: Span
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that may answer the question, see `clausegate.retrieval.v1.Candidate`."""
+
+    chunk: Chunk
+    similarity: float
+    """Raw cosine of the question and the best window, -1 to 1."""
+    bm25: float
+    """Raw BM25 of the keyword leg, 0 and up; 0 when that leg did not return the chunk."""
+    combined: float
+    """similarity + 0.5 keyword share + 0.35 lexicon share; comparable between questions."""
+    windows: tuple[Window, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """What the question scores in documents where nobody asked; `mean` is 0 when not calibrated."""
+
+    mean: float
+    calibrated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """Hits of one leg and the raw score of the best; None without hits."""
+
+    count: int
+    top_score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The result of a search, see `clausegate.retrieval.v1.SearchResponse`."""
+
+    normalized_query: str
+    clause_question: str
+    """The question without the words that named its documents."""
+    candidates: tuple[Candidate, ...]
+    vector: Leg
+    keyword: Leg
+    merged_count: int
+    unique_chunks: int
+    background: Background
+    routed: Mapping[str, float]
+    """Documents that the question names, best first, and their share of the best one's score."""
+    keyword_stems: tuple[str, ...]
+    lexicon_stems: tuple[str, ...]
+    index_revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A term and the words that define it; `chunk_id` holds the start of `text`."""
+
+    term: str
+    text: str
+    span: Span
+    chunk_id: str
+    document_id: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedDefinition:
+    """A definition and why it was found, see `clausegate.retrieval.v1.ResolvedDefinition`."""
+
+    definition: Definition
+    depth: int
+    used_by: str
+    conflicting: tuple[Definition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The part of `clausegate.corpus.v1.Document` that citations need."""
+
+    document_id: str
+    title: str
+    content_sha256: str
+    generation: str
+    unreadable_pages: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TermCount:
+    """Live chunks that hold a term, in any inflection."""
+
+    term: str
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """What was searched and how often each term stands in it."""
+
+    counts: tuple[TermCount, ...]
+    documents: int
+    pages: int
+    unreadable_pages: int
+    index_revision: str

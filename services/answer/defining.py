@@ -1,0 +1,82 @@
+"""Definitions that come along with an answer: which terms, and where sources disagree (LI-13, N-8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from services.answer.corpus import Definition, ResolvedDefinition
+from services.answer.stems import stems_of
+from services.answer.tokens import TokenCounter
+
+MAX_DEFINITIONS = 8
+MAX_CONFLICTS = 3
+"""Definitions of one term shown beside the first."""
+
+_TERM = r"[\"'“‘]?(?P<term>[^\"“”?.!;:\n]{2,80}?)[\"'”’]?"
+_ASKS_FOR_TERM = re.compile(
+    r"(?:what (?:is|are|does|do)|what's|who is|define|definition of|meaning of"
+    r"|(?:give|explain) the definition of)"
+    rf"\s+(?:meant by\s+|the (?:definition|meaning) of\s+|the term\s+|an?\s+|the\s+)*{_TERM}"
+    rf"(?:\s+(?:mean|means|defined as|stand for))?\s*[?.!]*\s*$",
+    re.IGNORECASE,
+)
+
+
+def term_asked_for(question: str) -> str:
+    """The term that a definitional question asks for (`What is a Non-Professional?`); empty for any other.
+
+    Only definitions decide what comes of it: `What is the fee?` asks for `fee`, which is no defined term.
+    """
+    match = _ASKS_FOR_TERM.search(question.strip())
+    return match.group("term").strip() if match else ""
+
+
+def defines(definition: Definition, term: str) -> bool:
+    """Whether a definition is of `term`, in any inflection."""
+    return bool(term) and stems_of(definition.term) == stems_of(term)
+
+
+def relevant(
+    resolved: Iterable[ResolvedDefinition], question: str, sources: Iterable[str]
+) -> tuple[ResolvedDefinition, ...]:
+    """The definitions that bear on an answer from `sources`, at most eight, in order.
+
+    A source's definitions hold for its own documents: one of another source is kept only when the question
+    itself uses the term. Each term once.
+    """
+    own, asked = set(sources), set(stems_of(question))
+    kept: dict[tuple[str, ...], ResolvedDefinition] = {}
+    for one in resolved:
+        stems = tuple(stems_of(one.definition.term))
+        if one.definition.source in own or (stems and asked.issuperset(stems)):
+            kept.setdefault(stems or (one.definition.term,), one)
+    return tuple(kept.values())[:MAX_DEFINITIONS]
+
+
+def conflicts_of(one: ResolvedDefinition, documents: Iterable[str]) -> tuple[Definition, ...]:
+    """Other definitions of a term that a reader must see: of other sources, or of a document in `documents`.
+
+    Ten contracts of one source define `Agreement` ten times without contradiction; what an answer does not
+    rest on is left out.
+    """
+    near = set(documents)
+    others = (
+        other
+        for other in one.conflicting
+        if other.source != one.definition.source or other.document_id in near
+    )
+    return tuple(others)[:MAX_CONFLICTS]
+
+
+def fitting(
+    definitions: Sequence[ResolvedDefinition], tokens: int, counter: TokenCounter
+) -> tuple[tuple[ResolvedDefinition, ...], int]:
+    """The definitions, in order, that fit into `tokens`, and the tokens that they take."""
+    used, kept = 0, list[ResolvedDefinition]()
+    for one in definitions:
+        cost = counter.count(one.definition.text)
+        if used + cost <= tokens:
+            used += cost
+            kept.append(one)
+    return tuple(kept), used

@@ -1,0 +1,162 @@
+"""Picks the sentences that answer best, verbatim: answers without a model.
+
+A single sentence is right less than half of the time (CUAD .49, with up to three .67), so an answer shows the
+passages as well, and says how sure it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rank_bm25 import BM25Okapi
+
+from services.answer.corpus import Candidate, Chunk, Found, Span
+from services.answer.grading import GradedCandidate
+from services.answer.stems import stems_of
+
+KEYWORD_WEIGHT, CHUNK_WEIGHT, LEXICON_WEIGHT = 0.5, 0.5, 0.35
+"""Beside the window's cosine, which weighs 1."""
+MAX_STATEMENTS = 3
+RUNNER_UP_SHARE = 0.85
+"""A second or third sentence must score at least this share of the best one."""
+MIN_WORDS = 4
+"""Fewer words say nothing by themselves; rows of a table are exempt."""
+CELL_SEPARATOR = " | "
+"""What ingest puts between the cells of a table row."""
+K1, B = 1.2, 0.75
+"""BM25's usual constants; moving them changed nothing by more than .01 (CUAD dev)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence or table row of a chunk."""
+
+    chunk: Chunk
+    span: Span
+    """In code points of the document."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSentence:
+    """A sentence and how well it answers, higher is better; comparable within one question only."""
+
+    sentence: Sentence
+    score: float
+
+
+def choose_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[ScoredSentence, ...]:
+    """Up to three sentences of the kept chunks, best first; ties go to the better chunk, then the earlier."""
+    ranked = sorted(score_sentences(kept, found), key=lambda one: -one.score)
+    if not ranked:
+        return ()
+    enough = RUNNER_UP_SHARE * ranked[0].score
+    return (ranked[0], *(one for one in ranked[1:MAX_STATEMENTS] if one.score >= enough))
+
+
+def score_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[ScoredSentence, ...]:
+    """Every sentence of the kept chunks with its score, in the order of the chunks, each once."""
+    owned = list(_distinct_sentences(kept))
+    if not owned:
+        return ()
+    keywords = _Shares([stems_of(sentence.text) for _, sentence in owned])
+    by_keyword = keywords.of(found.keyword_stems)
+    by_lexicon = keywords.of(found.lexicon_stems)
+    return tuple(
+        ScoredSentence(
+            sentence,
+            _similarity(owner.candidate, sentence.span)
+            + KEYWORD_WEIGHT * by_keyword[i]
+            + CHUNK_WEIGHT * owner.candidate.combined
+            + LEXICON_WEIGHT * by_lexicon[i],
+        )
+        for i, (owner, sentence) in enumerate(owned)
+    )
+
+
+def sentences_of(chunk: Chunk) -> Iterator[Sentence]:
+    """The sentences of a chunk that can stand for themselves, in order: no headings, no table headers.
+
+    All of them when none can.
+    """
+    texts = [
+        chunk.text[span.start - chunk.span.start : span.end - chunk.span.start] for span in chunk.sentences
+    ]
+    headings = {_plain(heading) for heading in (*chunk.heading_chain, chunk.section)}
+    stands = [_stands_alone(texts, i) and _plain(texts[i]) not in headings for i in range(len(texts))]
+    for span, text, alone in zip(chunk.sentences, texts, stands, strict=True):
+        if alone or not any(stands):
+            yield Sentence(chunk, span, text)
+
+
+def _stands_alone(texts: Sequence[str], i: int) -> bool:
+    if CELL_SEPARATOR in texts[i]:
+        return not _heads_table(texts, i)
+    return len(texts[i].split()) >= MIN_WORDS and not _is_caption(texts[i])
+
+
+def _distinct_sentences(kept: Sequence[GradedCandidate]) -> Iterator[tuple[GradedCandidate, Sentence]]:
+    """Neighbouring chunks overlap: a sentence belongs to the better of them."""
+    seen: set[tuple[str, Span]] = set()
+    for owner in kept:
+        for sentence in sentences_of(owner.candidate.chunk):
+            place = (sentence.chunk.document_id, sentence.span)
+            if place not in seen:
+                seen.add(place)
+                yield owner, sentence
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split()).rstrip(".:")
+
+
+def _is_caption(text: str) -> bool:
+    """A short line in capitals, such as `12. GOVERNING LAW`."""
+    return text.isupper() and len(text.split()) < 10
+
+
+def _heads_table(texts: Sequence[str], i: int) -> bool:
+    """Whether row `i` is a header: the first of a table, without digits, above a row that has some."""
+    first = i == 0 or CELL_SEPARATOR not in texts[i - 1]
+    below = texts[i + 1] if i + 1 < len(texts) else ""
+    return first and not _has_digit(texts[i]) and CELL_SEPARATOR in below and _has_digit(below)
+
+
+def _has_digit(text: str) -> bool:
+    return any(character.isdigit() for character in text)
+
+
+def _similarity(candidate: Candidate, span: Span) -> float:
+    """Cosine of the window that holds most of the sentence; the chunk's own where none does."""
+    best = max(candidate.windows, key=lambda window: window.span.overlap(span), default=None)
+    return best.similarity if best and best.span.overlap(span) else candidate.similarity
+
+
+class _SmoothBM25(BM25Okapi):  # type: ignore[misc]
+    """BM25 whose inverse document frequency is never negative: ln(1 + (N - n + .5) / (n + .5)).
+
+    With the negative ones of Okapi a word that stands in most sentences would count against them.
+    """
+
+    def _calc_idf(self, nd: dict[str, int]) -> None:
+        size = self.corpus_size
+        self.idf = {word: math.log(1 + (size - n + 0.5) / (n + 0.5)) for word, n in nd.items()}
+
+
+class _Shares:
+    """BM25 of a few texts divided by the most that a query can reach in them, 0 to 1."""
+
+    def __init__(self, stems: Sequence[list[str]]) -> None:
+        # A text without words would make the average length 0; the empty token matches no query.
+        self._bm25 = _SmoothBM25([words or [""] for words in stems], k1=K1, b=B)
+        self._unknown = math.log(1 + (len(stems) + 0.5) / 0.5)
+
+    def of(self, query: Sequence[str]) -> list[float]:
+        """One share per text; all 0 for an empty query."""
+        most = sum(self._bm25.idf.get(stem, self._unknown) for stem in query)
+        if not most:
+            return [0.0] * self._bm25.corpus_size
+        # rank_bm25 multiplies by k1 + 1; without that factor a score never exceeds the sum of idf.
+        return [float(score) / (K1 + 1) / most for score in self._bm25.get_scores(list(query))]

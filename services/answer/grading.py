@@ -1,0 +1,94 @@
+"""Grades candidates from local evidence: how probable is it that a chunk answers the question?
+
+The recipe and its constants were measured on CUAD and ContractNLI with vectors of windows only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from services.answer.corpus import Background, Candidate, Found
+
+BACKGROUND_WEIGHT = 0.5
+"""Share of the background that is taken off: 1.0 refuses a little more on balanced questions and is clearly
+harmful on natural ones (CUAD dev, AUROC .849 against .806)."""
+UNCALIBRATED_OFFSET = 0.31
+"""What BACKGROUND_WEIGHT * mean comes to on average; used when the index is too small to measure it."""
+LOGISTIC_BIAS, LOGISTIC_SLOPE = 4.86, 9.31
+"""Calibration of evidence to probability, fitted on CUAD dev."""
+GRADE_LIMITS = ((0.50, 3), (0.40, 2), (0.20, 1))
+"""Least evidence for each grade, best first; below them all is grade 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradedCandidate:
+    """A candidate and what the gate thinks of it."""
+
+    candidate: Candidate
+    score: float
+    """What the gate compares: calibrated evidence, or a raw score when grading was off."""
+    rank_score: float
+    """What orders candidates and decides which are kept, higher is better."""
+    grade: int | None = None
+    """0 not relevant to 3 contains the answer; None when grading was off."""
+    probability: float | None = None
+    """That the chunk answers the question, 0 to 1; None when grading was off."""
+
+
+def evidence_of(combined: float, background: Background) -> float:
+    """Combined evidence made comparable between easy and hard questions, about -1 to 1.5."""
+    offset = BACKGROUND_WEIGHT * background.mean if background.calibrated else UNCALIBRATED_OFFSET
+    return combined - offset
+
+
+def probability_of(evidence: float) -> float:
+    """Calibrated probability of relevance, 0 to 1, rising with evidence."""
+    return 1.0 / (1.0 + math.exp(LOGISTIC_BIAS - LOGISTIC_SLOPE * evidence))
+
+
+def grade_of(evidence: float) -> int:
+    """Grade 0 to 3, never falling with evidence."""
+    return next((grade for limit, grade in GRADE_LIMITS if evidence >= limit), 0)
+
+
+def grade_locally(found: Found) -> tuple[GradedCandidate, ...]:
+    """Every candidate with its grade, best first; ties keep the order of the search."""
+    graded = [_graded(candidate, found) for candidate in found.candidates]
+    return tuple(sorted(graded, key=lambda one: -one.rank_score))
+
+
+def rank_by_similarity(found: Found, *, use_bm25: bool = False) -> tuple[GradedCandidate, ...]:
+    """Every candidate with its raw cosine, or its raw BM25, best first: what is left when grading is off."""
+    scored = [(one, one.bm25 if use_bm25 else one.similarity) for one in found.candidates]
+    ungraded = (GradedCandidate(candidate, score=raw, rank_score=raw) for candidate, raw in scored)
+    return tuple(sorted(ungraded, key=lambda one: -one.rank_score))
+
+
+def _graded(candidate: Candidate, found: Found) -> GradedCandidate:
+    evidence = evidence_of(candidate.combined, found.background)
+    return GradedCandidate(
+        candidate,
+        score=evidence,
+        rank_score=candidate.combined - _distance(candidate.chunk.document_id, found.routed),
+        grade=grade_of(evidence),
+        probability=probability_of(evidence),
+    )
+
+
+def _distance(document_id: str, routed: Mapping[str, float]) -> float:
+    """How much worse than the best document the question names this one; 0 when it names none."""
+    return 1.0 - routed.get(document_id, 0.0) if routed else 0.0
+
+
+def keep(ranked: Sequence[GradedCandidate], ratio: float, at_most: int) -> tuple[GradedCandidate, ...]:
+    """The candidates that score at least `ratio` of the best one, in order, at most `at_most` (LI-32).
+
+    A best score of 0 or less keeps the best alone: shares of it mean nothing.
+    """
+    if not ranked:
+        return ()
+    best, *others = ranked
+    enough = ratio * best.rank_score if best.rank_score > 0 else math.inf
+    return (best, *[one for one in others if one.rank_score >= enough][: at_most - 1])

@@ -1,0 +1,259 @@
+"""How a question becomes an answer: search, grade, gate, definitions, budget, statements, verify, render.
+
+One generator of events carries it all; the unary answer is its last event. A refusal is an event like any
+other, an error is an exception. No event with content leaves before the audit record is on disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from chassis.auth import Caller
+from chassis.telemetry import current_trace_id, tracer
+from services.answer import defining, gate, grading, refusing
+from services.answer.answers import Answer, GateDecision, GateRule, Metadata, RefusalReason
+from services.answer.audit import Records
+from services.answer.budget import BudgetLimits, Packed, pack
+from services.answer.citing import EXTRACTIVE, Citations
+from services.answer.composing import Draft, clause_of, compose
+from services.answer.corpus import Found, ResolvedDefinition
+from services.answer.events import Completed, Event, Gated, Graded, GradedChunk, Response, Retrieved, unfold
+from services.answer.extraction import choose_sentences
+from services.answer.questions import Question, check
+from services.answer.rendering import render_markdown, render_text
+from services.answer.tokens import TokenCounter
+from services.answer.tracking import Clock, Progress, debug_record
+
+if TYPE_CHECKING:
+    from services.answer.retrieval_client import RetrievalClient
+
+LOCAL_GRADER = "local"
+MAX_NEAREST_CLAUSES = 3
+
+_tracer = tracer(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The settings that shape an answer."""
+
+    gate: gate.GateLimits = field(default_factory=gate.GateLimits)
+    budget: BudgetLimits = field(default_factory=BudgetLimits)
+    pool: int = 12
+    vector_k: int = 10
+    keyword_k: int = 10
+    keep_ratio: float = 0.8
+    keep_at_most: int = 5
+    raw_gate_uses_bm25: bool = False
+    definition_depth: int = 2
+
+    def sha256(self) -> str:
+        """Names the policy in certificates: SHA-256 over its values, 64 hexadecimal digits."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+
+class Querying:
+    """Answers questions. Keeps nothing between them."""
+
+    def __init__(
+        self,
+        retrieval: RetrievalClient,
+        counter: TokenCounter,
+        policy: Policy,
+        records: Records,
+        clock: Clock,
+    ) -> None:
+        self._retrieval = retrieval
+        self._counter = counter
+        self._policy = policy
+        self._records = records
+        self._clock = clock
+
+    async def answer(self, question: Question, caller: Caller) -> Response:
+        """The whole answer: the last event of `events`."""
+        completed: Completed | None = None
+        async for event in self.events(question, caller):
+            if isinstance(event, Completed):
+                completed = event
+        assert completed is not None
+        return completed.response
+
+    async def events(self, question: Question, caller: Caller) -> AsyncGenerator[Event, None]:
+        """The events of an answer; `Completed` is the last. Raises `ServiceError` when there is none.
+
+        `InvalidInput` names the field at fault, `AuditUnavailable` means that the record is not on disk.
+        """
+        progress = self._begin(question, caller)
+        async with self._records.open(progress) as record:
+            check(question)
+            found = progress.found = await self._search(question)
+            yield _retrieved(found)
+            decision = self._judge(progress, found)
+            if question.grading:
+                yield _graded(progress)
+            yield Gated(decision)
+            answer = progress.answer = await self._conclude(progress, found, decision)
+            response = self._render(progress, found, answer)
+            await record.close()
+            for event in unfold(answer):
+                yield event
+            yield Completed(response)
+
+    def _begin(self, question: Question, caller: Caller) -> Progress:
+        return Progress(
+            question=question,
+            query_id=self._clock.new_id(),
+            trace_id=current_trace_id(),
+            tenant=caller.tenant,
+            subject=caller.subject,
+            model=EXTRACTIVE,
+            clock=self._clock,
+        )
+
+    async def _search(self, question: Question) -> Found:
+        policy = self._policy
+        return await self._retrieval.search(
+            question, top_k=policy.pool, vector_k=policy.vector_k, keyword_k=policy.keyword_k
+        )
+
+    def _judge(self, progress: Progress, found: Found) -> GateDecision:
+        """Grade the candidates, keep the best, and let the gate decide."""
+        policy, question = self._policy, progress.question
+        with _tracer.start_as_current_span("grade") as span:
+            if question.grading:
+                ranked = grading.grade_locally(found)
+            else:
+                ranked = grading.rank_by_similarity(found, use_bm25=policy.raw_gate_uses_bm25)
+            kept = grading.keep(ranked, policy.keep_ratio, policy.keep_at_most)
+            progress.ranked, progress.kept = ranked, kept
+            span.set_attributes({"clausegate.candidates": len(ranked), "clausegate.kept": len(kept)})
+        with _tracer.start_as_current_span("gate") as span:
+            progress.gate = self._decide(question, ranked, found)
+            span.set_attribute("clausegate.gate.rule", progress.gate.rule.value)
+        return progress.gate
+
+    def _decide(
+        self, question: Question, ranked: tuple[grading.GradedCandidate, ...], found: Found
+    ) -> GateDecision:
+        limits = self._policy.gate
+        if question.grading:
+            scores = [one.score for one in ranked]
+            calibrated = found.background.calibrated
+            return gate.decide_graded(scores, limits, enabled=question.gate, calibrated=calibrated)
+        distinct = [one.score for one in gate.collapse_near_duplicates(ranked)]
+        return gate.decide_raw(distinct, limits, enabled=question.gate)
+
+    async def _conclude(self, progress: Progress, found: Found, decision: GateDecision) -> Answer:
+        """The verified answer, or the refusal."""
+        if not decision.passed:
+            nothing = decision.rule is GateRule.NOTHING_RETRIEVED
+            reason = RefusalReason.NO_CHUNKS_RETRIEVED if nothing else RefusalReason.CONFIDENCE_TOO_LOW
+            return await self._refuse(progress, found, reason)
+        definitions = await self._define(progress, found)
+        packed, definitions = self._fit(progress, definitions)
+        if not packed.kept:
+            return await self._refuse(progress, found, RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET)
+        answer = await self._state(progress, found, packed, definitions)
+        if not answer.statements:
+            return await self._refuse(progress, found, RefusalReason.VALIDATION_FAILED)
+        return answer
+
+    async def _define(self, progress: Progress, found: Found) -> tuple[ResolvedDefinition, ...]:
+        """The definitions of terms that the question or the best sentences use."""
+        with _tracer.start_as_current_span("definitions") as span:
+            sentences = [one.sentence for one in choose_sentences(progress.kept, found)]
+            resolved = await self._retrieval.find_definitions(
+                progress.question, found, sentences, self._policy.definition_depth
+            )
+            sources = {one.candidate.chunk.source for one in progress.kept}
+            kept = defining.relevant(resolved, progress.question.query, sources)
+            span.set_attribute("clausegate.definitions", len(kept))
+        return kept
+
+    def _fit(
+        self, progress: Progress, definitions: tuple[ResolvedDefinition, ...]
+    ) -> tuple[Packed, tuple[ResolvedDefinition, ...]]:
+        """Chunks first, then as many definitions as the budget still holds."""
+        with _tracer.start_as_current_span("budget") as span:
+            target = self._policy.budget.for_chunks(prompt_tokens=0)
+            packed = pack(progress.kept, target, self._counter)
+            left = target - packed.report.final_tokens
+            fitting, tokens = defining.fitting(definitions, left, self._counter)
+            report = replace(packed.report, final_tokens=packed.report.final_tokens + tokens)
+            progress.budget = report
+            span.set_attribute("clausegate.context_tokens", report.final_tokens)
+        return replace(packed, report=report), fitting
+
+    async def _state(
+        self,
+        progress: Progress,
+        found: Found,
+        packed: Packed,
+        definitions: tuple[ResolvedDefinition, ...],
+    ) -> Answer:
+        """Choose what to say, then re-read every chunk it quotes and keep what still stands there."""
+        draft = Draft(
+            question=progress.question.query,
+            kept=packed.kept,
+            sentences=tuple(one.sentence for one in choose_sentences(packed.kept, found)),
+            definitions=definitions,
+            calibrated=found.background.calibrated or not progress.question.grading,
+        )
+        with _tracer.start_as_current_span("verify") as span:
+            chunks, documents = await self._retrieval.read_back(draft.chunk_ids(), draft.document_ids())
+            citations = Citations(chunks, documents, self._policy.sha256())
+            answer = compose(draft, citations, chunks, documents)
+            span.set_attribute("clausegate.citations", len(answer.citations))
+        return answer
+
+    async def _refuse(self, progress: Progress, found: Found, reason: RefusalReason) -> Answer:
+        assert progress.gate is not None
+        question = progress.question
+        census = await self._retrieval.count_terms(question, found, refusing.content_words(found))
+        refusal = refusing.refuse(reason, progress.gate, question.sources, refusing.absence_evidence(census))
+        nearest = tuple(clause_of(one, one.candidate.chunk) for one in progress.ranked[:MAX_NEAREST_CLAUSES])
+        return Answer(refusal=replace(refusal, nearest_clauses=nearest))
+
+    def _render(self, progress: Progress, found: Found, answer: Answer) -> Response:
+        with _tracer.start_as_current_span("render"):
+            text, markdown = render_text(answer), render_markdown(answer)
+        progress.text = text
+        metadata = Metadata(
+            query_id=progress.query_id,
+            trace_id=progress.trace_id,
+            context_tokens=progress.budget.final_tokens if progress.budget else 0,
+            token_encoding=self._counter.encoding,
+            model=EXTRACTIVE,
+            grader=LOCAL_GRADER if progress.question.grading else "",
+            index_revision=found.index_revision,
+            normalized_query=found.normalized_query,
+            finished_at=self._clock.now(),
+            latency_seconds=progress.stop(),
+        )
+        debug = debug_record(progress) if progress.question.debug else None
+        return Response(answer, text, markdown, metadata, debug)
+
+
+def _retrieved(found: Found) -> Retrieved:
+    return Retrieved(found.normalized_query, len(found.candidates), tuple(found.routed), found.index_revision)
+
+
+def _graded(progress: Progress) -> Graded:
+    kept = {one.candidate.chunk.chunk_id for one in progress.kept}
+    return Graded(
+        tuple(
+            GradedChunk(
+                chunk_id=one.candidate.chunk.chunk_id,
+                chunk_alias=one.candidate.chunk.alias,
+                grade=one.grade or 0,
+                score=one.score,
+                probability=one.probability,
+                kept=one.candidate.chunk.chunk_id in kept,
+            )
+            for one in progress.ranked
+        )
+    )

@@ -1,0 +1,144 @@
+"""Finds a quote in stored text, and says how literally it stands there.
+
+Looser levels forgive how text was set (line breaks, ligatures, hyphenation, typographic quotes, case), never
+what it says: digits, signs and words are compared as they are, and no match cuts a word or a number in two.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from services.answer.answers import MatchLevel
+from services.answer.corpus import Span
+
+_LETTER = r"[^\W\d_]"
+_LINE_HYPHEN = rf"(?<={_LETTER})[-‐\u00ad][ \t]*\r?\n\s*(?={_LETTER})"
+_SOFT_HYPHEN = rf"(?<={_LETTER})\u00ad+(?={_LETTER})"
+"""Hyphens are dropped between letters only: beside a digit one may be a sign or a range."""
+_NORMALISE = re.compile(r"(?P<blank>\s+)|(?P<other>.)", re.DOTALL)
+_FOLD = re.compile(
+    rf"(?P<dropped>{_LINE_HYPHEN}|{_SOFT_HYPHEN})|(?P<blank>\s+)|(?P<folded>.)",
+    re.DOTALL,
+)
+_FOLD_KEEPING_HYPHENS = re.compile(
+    rf"(?P<hyphen>{_LINE_HYPHEN})|(?P<dropped>{_SOFT_HYPHEN})|(?P<blank>\s+)|(?P<folded>.)",
+    re.DOTALL,
+)
+_SPELLING = {
+    "ﬀ": "ff",
+    "ﬁ": "fi",
+    "ﬂ": "fl",
+    "ﬃ": "ffi",
+    "ﬄ": "ffl",
+    "ﬅ": "st",
+    "ﬆ": "st",
+    **dict.fromkeys("‘’‚‛′", "'"),
+    **dict.fromkeys("“”„‟″«»", '"'),
+    **dict.fromkeys("‐‑", "-"),
+}
+"""Other dashes and minus signs stay: between numbers they may mean a range or a sign."""
+_WITHIN_NUMBER = ".,:/-−–'’·\u00a0\u202f"
+_BEFORE_NUMBER = "-−–+±~<>≤≥"
+_AFTER_NUMBER = "%‰°"
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteMatch:
+    """Where a quote stands: `text[span.start:span.end]` are the stored words."""
+
+    span: Span
+    level: MatchLevel
+
+
+def find_quote(text: str, quote: str, near: int = 0) -> QuoteMatch | None:
+    """Find `quote` in `text` at the strictest level that holds it, there the occurrence closest to `near`.
+
+    White space around the quote is ignored; None when it stands nowhere, or is nothing but white space.
+    """
+    wanted = quote.strip()
+    if not wanted:
+        return None
+    for level, pattern in _LEVELS:
+        stored, sought = _respell(text, pattern), _respell(wanted, pattern)
+        spans = [span for span in stored.occurrences(sought.text) if not _cuts_token(text, span)]
+        if spans:
+            return QuoteMatch(min(spans, key=lambda span: abs(span.start - near)), level)
+    return None
+
+
+_LEVELS = (
+    (MatchLevel.EXACT, None),
+    (MatchLevel.NORMALISED, _NORMALISE),
+    (MatchLevel.FOLDED, _FOLD),
+    # A hyphen at the end of a line may be the word's own: `non-\nexclusive`.
+    (MatchLevel.FOLDED, _FOLD_KEEPING_HYPHENS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Respelled:
+    """A text in another spelling, and for each of its characters the stretch of the original behind it."""
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def occurrences(self, sought: str) -> Iterator[Span]:
+        """Original stretches that read `sought`, in order, each made of whole original characters."""
+        at = self.text.find(sought) if sought else -1
+        while at >= 0:
+            last = at + len(sought) - 1
+            if self._begins(at) and self._begins(last + 1):
+                yield Span(self.starts[at], self.ends[last])
+            at = self.text.find(sought, at + 1)
+
+    def _begins(self, at: int) -> bool:
+        """Whether an original character begins here; false within `ff` that was one ligature."""
+        return at in (0, len(self.text)) or self.starts[at - 1] != self.starts[at]
+
+
+def _respell(text: str, pattern: re.Pattern[str] | None) -> _Respelled:
+    if pattern is None:
+        return _Respelled(text, range(len(text)), range(1, len(text) + 1))
+    pieces = [(_spelling(match), match.span()) for match in pattern.finditer(text)]
+    return _Respelled(
+        "".join(piece for piece, _ in pieces),
+        [start for piece, (start, _) in pieces for _ in piece],
+        [end for piece, (_, end) in pieces for _ in piece],
+    )
+
+
+def _spelling(match: re.Match[str]) -> str:
+    match match.lastgroup:
+        case "dropped":
+            return ""
+        case "hyphen":
+            return "-"
+        case "blank":
+            return " "
+        case "folded":
+            return _SPELLING.get(match.group()) or match.group().casefold()
+        case _:
+            return match.group()
+
+
+def _cuts_token(text: str, span: Span) -> bool:
+    return _inside_token(text, span.start) or _inside_token(text, span.end)
+
+
+def _inside_token(text: str, at: int) -> bool:
+    """Whether position `at` lies within a word or number, or between a number and its sign or unit sign."""
+    if at <= 0 or at >= len(text):
+        return False
+    left, right = text[at - 1], text[at]
+    if left.isalnum() and right.isalnum():
+        return True
+    if right.isnumeric():
+        marks = left in _BEFORE_NUMBER or unicodedata.category(left) == "Sc"
+        return marks or (left in _WITHIN_NUMBER and text[at - 2 : at - 1].isnumeric())
+    if left.isnumeric():
+        return right in _AFTER_NUMBER or (right in _WITHIN_NUMBER and text[at + 1 : at + 2].isnumeric())
+    return False

@@ -1,0 +1,77 @@
+"""Append-only files of JSON lines that rotate by size: a line is written whole, or nothing of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Self
+
+
+class RecordFile:
+    """One file and its older ones: `queries.jsonl`, `queries.jsonl.1` (the youngest) and so on."""
+
+    def __init__(self, path: Path, max_bytes: int, older_files: int, *, durable: bool) -> None:
+        """`durable` lines survive a power cut: they are synced, which costs a disk write each."""
+        self._path = path
+        self._max_bytes = max_bytes
+        self._older_files = older_files
+        self._durable = durable
+
+    def append(self, record: Mapping[str, object]) -> None:
+        """Write one record as one line. Raises `OSError` and leaves the file as it was when that fails."""
+        line = json.dumps(record, ensure_ascii=False).encode() + b"\n"
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        if self._size() and self._size() + len(line) > self._max_bytes:
+            self._rotate()
+        with self._path.open("ab", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            try:
+                self._write(file.fileno(), line)
+            except OSError:
+                # Half a line would spoil the next one as well.
+                file.truncate(size)
+                raise
+
+    def _write(self, descriptor: int, line: bytes) -> None:
+        rest = memoryview(line)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        if self._durable:
+            os.fdatasync(descriptor)
+
+    def _size(self) -> int:
+        return self._path.stat().st_size if self._path.exists() else 0
+
+    def _rotate(self) -> None:
+        for age in range(self._older_files, 0, -1):
+            younger = self._aged(age - 1)
+            if younger.exists():
+                younger.replace(self._aged(age))
+
+    def _aged(self, age: int) -> Path:
+        return self._path.with_name(f"{self._path.name}.{age}") if age else self._path
+
+
+class RecordWriter:
+    """Writes records off the event loop, one after the other."""
+
+    def __init__(self) -> None:
+        """Its one thread starts with the first record; use it as an async context manager."""
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="records")
+
+    async def __aenter__(self) -> Self:
+        """Ready at once."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Wait for the records that are being written."""
+        await asyncio.to_thread(self._thread.shutdown)
+
+    async def append(self, file: RecordFile, record: Mapping[str, object]) -> None:
+        """`file.append(record)`; once begun it is finished even if the caller is cancelled."""
+        loop = asyncio.get_running_loop()
+        await asyncio.shield(loop.run_in_executor(self._thread, file.append, record))

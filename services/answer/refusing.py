@@ -1,0 +1,78 @@
+"""Words a refusal, and gathers what shows that the documents are silent (LI-40, N-4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from services.answer.answers import AbsenceEvidence, GateDecision, GateRule, Refusal, RefusalReason, TermHits
+from services.answer.corpus import Census, Found
+from services.answer.stems import stems_of
+
+MAX_NAMED_SOURCES = 5
+MAX_TERMS = 50
+MAX_TERM_CHARACTERS = 200
+_WORD = re.compile(r"\w[\w'’&.-]*\w")
+
+
+def refusal_message(sources: Sequence[str]) -> str:
+    """The exact sentence of LI-40; more than five sources, or none, are not named."""
+    named = ", ".join(source.upper() for source in sources) if len(sources) <= MAX_NAMED_SOURCES else ""
+    return f"This is not addressed in the provided {named + ' ' if named else ''}documents."
+
+
+def content_words(found: Found) -> tuple[str, ...]:
+    """The words of the question that carry it, as written, each once, at most 50: what is counted."""
+    counted = set(found.keyword_stems)
+    words: dict[str, str] = {}
+    for word in _WORD.findall(found.clause_question):
+        if len(word) <= MAX_TERM_CHARACTERS and counted.intersection(stems_of(word)):
+            words.setdefault(word.lower(), word)
+    return tuple(words.values())[:MAX_TERMS]
+
+
+def absence_evidence(census: Census) -> AbsenceEvidence:
+    """What was searched and how often the question's words stand in it."""
+    return AbsenceEvidence(
+        index_revision=census.index_revision,
+        documents_searched=census.documents,
+        pages_searched=census.pages,
+        unreadable_pages=census.unreadable_pages,
+        term_hits=tuple(TermHits(one.term, one.chunks) for one in census.counts),
+    )
+
+
+def missing_sentence(reason: RefusalReason, gate: GateDecision, hits: Sequence[TermHits]) -> str:
+    """What is missing, in one sentence; words that stand nowhere say most."""
+    if reason is RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET:
+        return "No relevant clause fits into the token budget."
+    if reason is RefusalReason.VALIDATION_FAILED:
+        return "No statement kept its quotes: their words no longer stand in the stored documents."
+    if unknown := [f"“{one.term}”" for one in hits if one.chunks == 0]:
+        return f"No passage mentions {_either(unknown)}."
+    if reason is RefusalReason.NO_CHUNKS_RETRIEVED or gate.top_score is None:
+        return "No passage has anything to do with the question."
+    if gate.rule is GateRule.RATIO_TOO_LOW:
+        return "No passage stands out from the others as the one that answers."
+    return (
+        "No clause answers the question: the nearest passages use its words, but the best of them reaches "
+        f"{gate.top_score:.2f} where {gate.threshold:.2f} is needed."
+    )
+
+
+def _either(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
+
+
+def refuse(
+    reason: RefusalReason, gate: GateDecision, sources: Sequence[str], absence: AbsenceEvidence
+) -> Refusal:
+    """A refusal without its nearest clauses."""
+    return Refusal(
+        reason=reason,
+        message=refusal_message(sources),
+        missing=missing_sentence(reason, gate, absence.term_hits),
+        gate=gate,
+        nearest_clauses=(),
+        absence=absence,
+    )

@@ -1,0 +1,107 @@
+"""Puts an answer into words for people: plain text and Markdown, made from its fields alone (LI-43).
+
+Quotes are verbatim in `Citation.quote`; here runs of white space in them become one space, so that a quote
+stays on one line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from services.answer.answers import Answer, Citation, Refusal, Statement, SupportingClause
+
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|])")
+
+
+def render_text(answer: Answer) -> str:
+    """One statement a line as `[SOURCE] text [1]`; for a refusal its message and what is missing."""
+    if answer.refusal is not None:
+        return f"{answer.refusal.message} {answer.refusal.missing}"
+    return "\n".join(_statement(statement) for statement in answer.statements)
+
+
+def render_markdown(answer: Answer) -> str:
+    """The sections Answer, Supporting Clauses, Definitions, Citations and Notes; empty ones are left out.
+
+    A refusal has Answer, Nearest Clauses and Searched instead.
+    """
+    if answer.refusal is not None:
+        return _document(_refusal_sections(answer.refusal))
+    return _document(
+        [
+            ("Answer", [f"- {_escaped(_statement(one))}" for one in answer.statements]),
+            ("Supporting Clauses", [line for one in answer.supporting_clauses for line in _clause(one)]),
+            ("Definitions", list(_definitions(answer))),
+            ("Citations", [_citation(one) for one in answer.citations]),
+            ("Notes", [f"- {_escaped(note.text)}{_numbers(note.citation_numbers)}" for note in answer.notes]),
+        ]
+    )
+
+
+def _document(sections: Iterable[tuple[str, list[str]]]) -> str:
+    parts = ("\n".join([f"## {title}", "", *lines, ""]) for title, lines in sections if lines)
+    return "\n".join(parts)
+
+
+def _statement(statement: Statement) -> str:
+    prefixes = "".join(f"[{prefix}]" for prefix in statement.source_prefixes)
+    return f"{prefixes} {_on_one_line(statement.text)}{_numbers(statement.citation_numbers)}"
+
+
+def _numbers(numbers: Iterable[int]) -> str:
+    return "".join(f" [{number}]" for number in numbers)
+
+
+def _clause(clause: SupportingClause) -> Iterator[str]:
+    grade = "" if clause.grade is None else f", grade {clause.grade}"
+    chance = "" if clause.probability is None else f", probability {clause.probability:.2f}"
+    place = _place(clause.title, clause.section, clause.page, clause.last_page)
+    yield f"**{_escaped(f'[{clause.source.upper()}] {place}')}**{grade}{chance}"
+    yield ""
+    yield from (f"> {_escaped(line.strip())}" for line in clause.text.splitlines() if line.strip())
+    yield ""
+
+
+def _definitions(answer: Answer) -> Iterator[str]:
+    quotes = {citation.number: citation for citation in answer.citations}
+    for one in answer.definitions:
+        used_by = f" (used by {_escaped(one.used_by)})" if one.used_by else ""
+        quote = _escaped(_on_one_line(quotes[one.citation_number].quote))
+        yield f"- **{_escaped(one.term)}**{used_by}: {quote} [{one.citation_number}]"
+        for number in one.conflicting_citation_numbers:
+            yield f"  - otherwise: {_escaped(_on_one_line(quotes[number].quote))} [{number}]"
+
+
+def _citation(citation: Citation) -> str:
+    place = _place(citation.title, citation.section, citation.page, citation.last_page)
+    head = f"[{citation.number}] [{citation.source.upper()}] {place}"
+    return f"- {_escaped(head)}: “{_escaped(_on_one_line(citation.quote))}”"
+
+
+def _refusal_sections(refusal: Refusal) -> Iterator[tuple[str, list[str]]]:
+    yield "Answer", [_escaped(refusal.message), "", _escaped(refusal.missing)]
+    yield "Nearest Clauses", [line for one in refusal.nearest_clauses for line in _clause(one)]
+    absence = refusal.absence
+    counts = ", ".join(f"“{hits.term}” in {hits.chunks}" for hits in absence.term_hits)
+    pages = f", {absence.pages_searched} pages" if absence.pages_searched else ""
+    unreadable = f", {absence.unreadable_pages} of them unreadable" if absence.unreadable_pages else ""
+    lines = [f"- {absence.documents_searched} documents{pages}{unreadable}"]
+    yield (
+        "Searched",
+        [*lines, *([f"- Chunks with the question's words: {_escaped(counts)}"] if counts else [])],
+    )
+
+
+def _place(title: str, section: str, page: int | None, last_page: int | None) -> str:
+    pages = "" if page is None else f", p. {page}" if page == last_page else f", pp. {page}–{last_page}"
+    return f"{title}, {section}{pages}"
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _escaped(text: str) -> str:
+    """Text of documents is data: nothing in it may become markup."""
+    return _MARKDOWN.sub(r"\\\1", text)

@@ -1,0 +1,233 @@
+"""Between the messages of `clausegate.answer.v1` and the values of this service; nothing is decided here."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from clausegate.answer.v1 import answer_pb2, debug_pb2
+from clausegate.answer.v1 import query_service_pb2 as query_pb2
+from clausegate.corpus.v1 import citation_pb2, span_pb2
+from services.answer import answers, events, tracking
+from services.answer.corpus import Span
+from services.answer.questions import Question
+
+
+def question_of(request: query_pb2.QueryRequest | query_pb2.StreamQueryRequest) -> Question:
+    """What is asked; nothing is checked yet."""
+    return Question(
+        query=request.query,
+        sources=tuple(request.sources),
+        document_ids=tuple(request.document_ids),
+        gate=request.gate if request.HasField("gate") else True,
+        grading=request.grading if request.HasField("grading") else True,
+        debug=request.debug,
+    )
+
+
+def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
+    """The whole response."""
+    answer = response.answer
+    return query_pb2.QueryResponse(
+        answer=response.text,
+        citations=[_citation(one) for one in answer.citations],
+        metadata=_metadata(response.metadata),
+        refusal=_refusal(answer.refusal) if answer.refusal else None,
+        statements=[_statement(one) for one in answer.statements],
+        supporting_clauses=[_clause(one) for one in answer.supporting_clauses],
+        definitions=[_definition(one) for one in answer.definitions],
+        notes=[_note(one) for one in answer.notes],
+        markdown=response.markdown,
+        debug=_debug(response.debug) if response.debug else None,
+    )
+
+
+def event_to_wire(event: events.Event) -> query_pb2.StreamQueryResponse:
+    """One event."""
+    message = query_pb2.StreamQueryResponse
+    match event:
+        case events.Retrieved():
+            return message(retrieved=query_pb2.Retrieved(**asdict(event)))
+        case events.Graded(chunks):
+            graded = [answer_pb2.GradedChunk(**asdict(chunk)) for chunk in chunks]
+            return message(graded=query_pb2.Graded(chunks=graded))
+        case events.Gated(decision):
+            return message(gated=query_pb2.Gated(decision=_gate(decision)))
+        case events.SupportingClauses(clauses):
+            passages = [_clause(clause) for clause in clauses]
+            return message(supporting_clauses=query_pb2.SupportingClauses(clauses=passages))
+        case events.Validated():
+            return _validated(event)
+        case events.Refused(refusal):
+            return message(refused=query_pb2.Refused(refusal=_refusal(refusal)))
+        case events.Completed(response):
+            return message(completed=query_pb2.Completed(response=response_to_wire(response)))
+
+
+def _validated(event: events.Validated) -> query_pb2.StreamQueryResponse:
+    citations = [_citation(one) for one in event.citations]
+    match event.content:
+        case answers.Statement() as one:
+            statement = query_pb2.ValidatedStatement(statement=_statement(one), citations=citations)
+            return query_pb2.StreamQueryResponse(statement=statement)
+        case answers.DefinitionInUse() as one:
+            definition = query_pb2.ValidatedDefinition(definition=_definition(one), citations=citations)
+            return query_pb2.StreamQueryResponse(definition=definition)
+        case answers.Note() as one:
+            note = query_pb2.ValidatedNote(note=_note(one), citations=citations)
+            return query_pb2.StreamQueryResponse(note=note)
+
+
+def _span(span: Span) -> span_pb2.Span:
+    return span_pb2.Span(start=span.start, end=span.end)
+
+
+def _citation(one: answers.Citation) -> citation_pb2.Citation:
+    certificate = one.certificate
+    return citation_pb2.Citation(
+        number=one.number,
+        document=one.document,
+        source=one.source,
+        title=one.title,
+        section=one.section,
+        page=one.page,
+        last_page=one.last_page,
+        quote=one.quote,
+        span=_span(one.span),
+        chunk_id=one.chunk_id,
+        chunk_alias=one.chunk_alias,
+        match_level=citation_pb2.MatchLevel.Value(f"MATCH_LEVEL_{one.match_level.name}"),
+        certificate=citation_pb2.Certificate(
+            document_sha256=certificate.document_sha256,
+            quote_sha256=certificate.quote_sha256,
+            generation=certificate.generation,
+            model=certificate.model,
+            config_sha256=certificate.config_sha256,
+        ),
+    )
+
+
+def _statement(one: answers.Statement) -> answer_pb2.Statement:
+    return answer_pb2.Statement(
+        text=one.text, source_prefixes=one.source_prefixes, citation_numbers=one.citation_numbers
+    )
+
+
+def _clause(one: answers.SupportingClause) -> answer_pb2.SupportingClause:
+    return answer_pb2.SupportingClause(
+        chunk_id=one.chunk_id,
+        chunk_alias=one.chunk_alias,
+        document=one.document,
+        source=one.source,
+        title=one.title,
+        section=one.section,
+        page=one.page,
+        last_page=one.last_page,
+        text=one.text,
+        span=_span(one.span),
+        quoted=[_span(span) for span in one.quoted],
+        grade=one.grade,
+        probability=one.probability,
+        score=one.score,
+    )
+
+
+def _definition(one: answers.DefinitionInUse) -> answer_pb2.DefinitionInUse:
+    return answer_pb2.DefinitionInUse(
+        term=one.term,
+        citation_number=one.citation_number,
+        conflicting_citation_numbers=one.conflicting_citation_numbers,
+        depth=one.depth,
+        used_by=one.used_by,
+    )
+
+
+def _note(one: answers.Note) -> answer_pb2.Note:
+    kind = answer_pb2.NoteKind.Value(f"NOTE_KIND_{one.kind.name}")
+    return answer_pb2.Note(kind=kind, text=one.text, citation_numbers=one.citation_numbers)
+
+
+def _gate(one: answers.GateDecision) -> answer_pb2.GateDecision:
+    return answer_pb2.GateDecision(
+        enabled=one.enabled,
+        passed=one.passed,
+        tier=answer_pb2.GateTier.Value(f"GATE_TIER_{one.tier.name}"),
+        rule=answer_pb2.GateRule.Value(f"GATE_RULE_{one.rule.name}"),
+        top_score=one.top_score,
+        threshold=one.threshold,
+        min_chunks_required=one.min_chunks_required,
+        chunks_above_threshold=one.chunks_above_threshold,
+        ratio=one.ratio,
+        calibrated=one.calibrated,
+    )
+
+
+def _refusal(one: answers.Refusal) -> answer_pb2.Refusal:
+    absence = one.absence
+    return answer_pb2.Refusal(
+        reason=answer_pb2.RefusalReason.Value(f"REFUSAL_REASON_{one.reason.name}"),
+        message=one.message,
+        missing=one.missing,
+        gate=_gate(one.gate),
+        nearest_clauses=[_clause(clause) for clause in one.nearest_clauses],
+        absence=answer_pb2.AbsenceEvidence(
+            index_revision=absence.index_revision,
+            documents_searched=absence.documents_searched,
+            pages_searched=absence.pages_searched,
+            unreadable_pages=absence.unreadable_pages,
+            term_hits=[answer_pb2.TermHits(term=hits.term, chunks=hits.chunks) for hits in absence.term_hits],
+        ),
+    )
+
+
+def _metadata(one: answers.Metadata) -> answer_pb2.Metadata:
+    latency = Duration()
+    latency.FromTimedelta(timedelta(seconds=one.latency_seconds))
+    return answer_pb2.Metadata(
+        query_id=one.query_id,
+        trace_id=one.trace_id,
+        context_tokens=one.context_tokens,
+        token_encoding=one.token_encoding,
+        model=one.model,
+        grader=one.grader,
+        index_revision=one.index_revision,
+        normalized_query=one.normalized_query,
+        finished_at=_timestamp(one.finished_at),
+        latency=latency,
+    )
+
+
+def _timestamp(instant: datetime) -> Timestamp:
+    timestamp = Timestamp()
+    timestamp.FromDatetime(instant)
+    return timestamp
+
+
+def _debug(one: tracking.DebugRecord) -> debug_pb2.DebugRecord:
+    gate, budget, found, ranking = one.confidence_gate, one.budget, one.retrieval, one.reranking
+    return debug_pb2.DebugRecord(
+        timestamp=_timestamp(one.timestamp),
+        original_query=one.original_query,
+        normalized_query=one.normalized_query,
+        retrieval=debug_pb2.DebugRetrieval(
+            vector=debug_pb2.DebugLeg(**asdict(found.vector)),
+            bm25=debug_pb2.DebugLeg(**asdict(found.bm25)),
+            merged=debug_pb2.DebugMerged(**asdict(found.merged)),
+        ),
+        reranking=debug_pb2.DebugReranking(
+            input_chunks=ranking.input_chunks,
+            kept_chunks=ranking.kept_chunks,
+            dropped_chunks=ranking.dropped_chunks,
+            scores=[debug_pb2.DebugScore(**asdict(score)) for score in ranking.scores],
+        ),
+        confidence_gate=debug_pb2.DebugConfidenceGate(**asdict(gate)) if gate else None,
+        budget=debug_pb2.DebugBudget(**asdict(budget)) if budget else None,
+        llm=debug_pb2.DebugLlm(**asdict(one.llm)),
+        answer_generated=one.answer_generated,
+        latency_ms=one.latency_ms,
+        query_id=one.query_id,
+        trace_id=one.trace_id,
+    )
