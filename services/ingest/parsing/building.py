@@ -6,11 +6,14 @@ block by a single line break.
 
 from __future__ import annotations
 
+import re
+
 from services.ingest.documents import Block, BlockKind, Span, Style
 from services.ingest.errors import DocumentTooLarge
 
 TABLE_KINDS = (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
 CELL_SEPARATOR = " | "
+_AMOUNT = re.compile(r"[\s$€£¥(+-]*\d")
 
 
 class TextBuilder:
@@ -64,3 +67,8 @@ def join_cells(cells: list[str]) -> str:
     """One table row as text: cells with their white space collapsed, joined with ` | `; empty if all are."""
     collapsed = [" ".join(cell.split()) for cell in cells]
     return CELL_SEPARATOR.join(collapsed) if any(collapsed) else ""
+
+
+def looks_like_header(cells: list[str]) -> bool:
+    """Whether a first row names the columns: it fills every one, and not with an amount."""
+    return len(cells) > 1 and all(cell.strip() and not _AMOUNT.match(cell) for cell in cells)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pymupdf
 
-from services.ingest.parsing.building import join_cells
+from services.ingest.parsing.building import join_cells, looks_like_header
 from services.ingest.parsing.layout import Fragment
 
 ALIGNED_ROWS = 2
@@ -70,7 +70,7 @@ def find_tables(
             piece.text for piece in inside
         ):
             lines = tuple(filter(None, map(join_cells, rows)))
-            tables.append(Table(int(box.y0), lines, _is_header(rows[0])))
+            tables.append(Table(int(box.y0), lines, looks_like_header(rows[0])))
             fragments = [piece for piece in fragments if not _is_inside(piece, box)]
     return tables, fragments
 
@@ -110,8 +110,3 @@ def _is_table(rows: list[list[str]]) -> bool:
 
 def _letters(texts: Iterable[str]) -> Counter[str]:
     return Counter("".join("".join(texts).split()))
-
-
-def _is_header(row: list[str]) -> bool:
-    """A header names every column, and none of its names is an amount."""
-    return all(cell.strip() for cell in row) and not any(re.match(r"[\s$€£]*\d", cell) for cell in row)

@@ -1,0 +1,153 @@
+"""Walks the XML of a Word document.
+
+What python-docx leaves out (inserted text, content controls, text boxes, notes) is read here as well: a
+clause in a content control is a clause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from lxml import etree
+
+from services.ingest.documents import BlockKind
+from services.ingest.parsing.building import TextBuilder, join_cells, looks_like_header
+from services.ingest.parsing.docx_styles import Structure, Styles
+from services.ingest.parsing.numbering import Numbering, W
+
+_CONTAINERS = {
+    f"{W}{name}" for name in ("body", "sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag")
+}
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_SKIPPED = {f"{W}{name}" for name in ("del", "moveFrom", "txbxContent", "pPr", "rPr")} | {_FALLBACK}
+_NOTES = {f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote"}
+_CHARACTERS = {
+    f"{W}tab": " ",
+    f"{W}br": "\n",
+    f"{W}cr": "\n",
+    f"{W}noBreakHyphen": "-",
+    f"{W}softHyphen": "\u00ad",
+}
+
+Notes = Mapping[tuple[str, str], etree._Element]
+
+
+def paragraph_text(paragraph: etree._Element, marks: Mapping[etree._Element, str] | None = None) -> str:
+    """The text of a `w:p` as Word shows it, without its number; `marks` stand for references to notes."""
+    pieces: list[str] = []
+    waiting = [paragraph]
+    while waiting:
+        element = waiting.pop()
+        if element.tag in _SKIPPED or (element.tag == f"{W}r" and _is_hidden(element)):
+            continue
+        if element.tag == f"{W}t":
+            pieces.append(element.text or "")
+        elif element.tag in _CHARACTERS:
+            pieces.append(_CHARACTERS[element.tag])
+        elif element.tag in _NOTES and marks and element in marks:
+            pieces.append(marks[element])
+        else:
+            waiting.extend(reversed(element))
+    return "\n".join(" ".join(line.split()) for line in "".join(pieces).split("\n"))
+
+
+def _is_hidden(run: etree._Element) -> bool:
+    vanish = run.find(f"{W}rPr/{W}vanish")
+    return vanish is not None and vanish.get(f"{W}val", "true") not in ("0", "false", "off")
+
+
+class BodyReader:
+    """Writes the blocks of a body to a builder."""
+
+    def __init__(self, builder: TextBuilder, styles: Styles, numbering: Numbering, notes: Notes) -> None:
+        self._builder = builder
+        self._styles = styles
+        self._numbering = numbering
+        self._notes = notes
+        self._noted = 0
+
+    def read(self, body: etree._Element) -> None:
+        """Read everything below `body`, in document order."""
+        waiting = [body]
+        while waiting:
+            element = waiting.pop()
+            if element.tag == f"{W}p":
+                self._read_paragraph(element)
+                waiting.extend(reversed(list(_text_boxes(element))))
+            elif element.tag == f"{W}tbl":
+                waiting.extend(reversed(self._read_table(element)))
+            elif element.tag in _CONTAINERS or element.tag in (f"{W}txbxContent", f"{W}tc"):
+                waiting.extend(reversed(element))
+
+    def _read_paragraph(self, paragraph: etree._Element) -> None:
+        structure = self._styles.structure(paragraph)
+        called = {note: f"[{self._noted + index}]" for index, note in enumerate(_calls(paragraph), start=1)}
+        self._noted += len(called)
+        text = self._numbered(structure, paragraph_text(paragraph, called).strip())
+        if structure.level:
+            self._builder.add(BlockKind.HEADING, " ".join(text.split()), level=structure.level)
+        else:
+            listed = structure.number_id not in (None, "0")
+            self._builder.add(BlockKind.LIST_ITEM if listed else BlockKind.PARAGRAPH, text)
+        for reference, mark in called.items():
+            self._read_note(reference, mark)
+
+    def _numbered(self, structure: Structure, text: str) -> str:
+        """The text behind its number; an empty paragraph shows a number too, but nobody means it."""
+        if not text or structure.number_id in (None, "0"):
+            return text
+        number = self._numbering.next(structure.number_id or "", structure.depth or 0)
+        return f"{number} {text}" if number else text
+
+    def _read_note(self, reference: etree._Element, mark: str) -> None:
+        note = self._notes.get((_NOTES[reference.tag], reference.get(f"{W}id", "")))
+        if note is not None:
+            words = " ".join(paragraph_text(paragraph) for paragraph in note.iter(f"{W}p"))
+            self._builder.add(BlockKind.PARAGRAPH, f"{mark} {words.strip()}")
+
+    def _read_table(self, table: etree._Element) -> list[etree._Element]:
+        """Write a table's rows; one column only frames text: then its cells are returned, to be read."""
+        rows = [list(_within(row, f"{W}tc")) for row in _within(table, f"{W}tr")]
+        if all(len(row) <= 1 for row in rows):
+            return [cell for row in rows for cell in row]
+        for index, row in enumerate(rows):
+            cells = [self._cell_text(cell) for cell in row]
+            text = join_cells(cells)
+            is_header = index == 0 and looks_like_header(cells)
+            self._builder.add(BlockKind.TABLE_HEADER if is_header else BlockKind.TABLE_ROW, text)
+        return []
+
+    def _cell_text(self, cell: etree._Element) -> str:
+        merged = cell.find(f"{W}tcPr/{W}vMerge")
+        if merged is not None and merged.get(f"{W}val", "continue") == "continue":
+            return ""
+        return " ".join(
+            self._numbered(self._styles.structure(paragraph), paragraph_text(paragraph).strip())
+            for paragraph in cell.iter(f"{W}p")
+        )
+
+
+def _within(parent: etree._Element, tag: str) -> Iterator[etree._Element]:
+    """Rows of a table or cells of a row, also in content controls; not those of a table inside."""
+    waiting = list(reversed(parent))
+    while waiting:
+        element = waiting.pop()
+        if element.tag == tag:
+            yield element
+        elif element.tag in _CONTAINERS:
+            waiting.extend(reversed(element))
+
+
+def _calls(paragraph: etree._Element) -> list[etree._Element]:
+    return list(paragraph.iter(*_NOTES))
+
+
+def _text_boxes(paragraph: etree._Element) -> Iterator[etree._Element]:
+    """Outermost text boxes anchored in a paragraph; a fallback for old readers only repeats them."""
+    waiting = list(reversed(paragraph))
+    while waiting:
+        element = waiting.pop()
+        if element.tag == f"{W}txbxContent":
+            yield element
+        elif element.tag != _FALLBACK:
+            waiting.extend(reversed(element))

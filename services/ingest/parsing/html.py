@@ -1,0 +1,167 @@
+"""HTML to text: what a browser would show, in document order, without scripts, navigation and hidden parts.
+
+Blocks are separated by a blank line, rows of a table by a line break; `<br>` is a line break. List items
+carry the number or bullet that a browser shows.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+
+from lxml import etree
+
+from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocument
+from services.ingest.errors import DocumentEmpty, DocumentEncoding, DocumentFormatMismatch
+from services.ingest.parsing.building import TextBuilder
+from services.ingest.parsing.html_tables import Frame, read_table
+from services.ingest.parsing.html_text import is_hidden, squeeze
+from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.numbering import BULLET, count_as
+from services.ingest.parsing.text import decode
+
+_BLOCKS = frozenset(
+    """
+    address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure
+    footer form h1 h2 h3 h4 h5 h6 header hr html legend li main menu ol p pre section summary table tbody td tfoot th
+    thead tr ul
+    """.split()  # noqa: SIM905 - a list would take a screen
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_CHARSET = re.compile(
+    rb"""<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE
+)
+_COUNTS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+
+
+def parse_html(path: Path, limits: ParsingLimits) -> ExtractedDocument:
+    """Read an HTML page in UTF-8 or in the encoding it names.
+
+    Raises `DocumentEmpty`, `DocumentEncoding`, `DocumentFormatMismatch` and `DocumentTooLarge`.
+    """
+    root = parse_tree(_decoded(path.read_bytes()))
+    builder = TextBuilder(limits.max_characters)
+    if root is not None:
+        read_tree(root, builder)
+    if root is None or not builder.blocks:
+        raise DocumentEmpty("holds no text", field="path")
+    title = root.find(".//title")
+    words = "" if title is None else squeeze(title.text or "")
+    return ExtractedDocument(DocumentFormat.HTML, words or None, builder.text, tuple(builder.blocks))
+
+
+def _decoded(data: bytes) -> str:
+    named = _CHARSET.search(data[:4096])
+    try:
+        return decode(data)
+    except DocumentEncoding:
+        if named is None:
+            raise
+    try:
+        return codecs.decode(data, named.group(1).decode("ascii"))
+    except (LookupError, UnicodeError) as error:
+        raise DocumentEncoding("neither UTF-8 nor what it names as its encoding", field="path") from error
+    except TypeError as error:  # a codec that is none of text, such as `zip`
+        raise DocumentFormatMismatch("names an encoding that is none of text", field="path") from error
+
+
+def parse_tree(text: str) -> etree._Element | None:
+    """The element tree of a page or a fragment, however broken or deep; None when there is no element."""
+    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    root: etree._Element | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    return root
+
+
+def read_tree(root: etree._Element, builder: TextBuilder) -> None:
+    """Write the visible blocks of a tree to a builder."""
+    _Reader(builder).read(root)
+
+
+class _Reader:
+    """Collects the text between block elements; each block element begins and ends a block."""
+
+    def __init__(self, builder: TextBuilder) -> None:
+        self._builder = builder
+        self._pieces: list[str] = []
+        self._level: int | None = None
+        self._mark: str | None = None
+        self._preformatted = 0
+
+    def read(self, root: etree._Element) -> None:
+        walk = etree.iterwalk(root, events=("start", "end"))
+        for event, element in walk:
+            if event == "end":
+                self._leave(element)
+            elif is_hidden(element) or self._takes_table(element):
+                walk.skip_subtree()
+            else:
+                self._enter(element)
+        self._flush()
+
+    def _takes_table(self, element: etree._Element) -> bool:
+        """Write a table of data; a table that only frames text is read like any other element."""
+        if element.tag != "table":
+            return False
+        table = read_table(element)
+        if table is Frame.TEXT:
+            return False
+        self._flush()
+        for kind, text in table:
+            self._builder.add(kind, text)
+        return True
+
+    def _enter(self, element: etree._Element) -> None:
+        if element.tag in _BLOCKS:
+            self._flush()
+        if element.tag == "br":
+            self._pieces.append("\n")
+        elif element.tag == "li":
+            self._mark = _mark(element)
+        elif element.tag in _HEADINGS:
+            self._level = _HEADINGS[element.tag]
+        elif element.tag == "pre":
+            self._preformatted += 1
+        self._add(element.text)
+
+    def _leave(self, element: etree._Element) -> None:
+        if not is_hidden(element):
+            if element.tag in _BLOCKS:
+                self._flush()
+            if element.tag in _HEADINGS:
+                self._level = None
+            elif element.tag == "li":
+                self._mark = None
+            elif element.tag == "pre":
+                self._preformatted -= 1
+        self._add(element.tail)
+
+    def _add(self, text: str | None) -> None:
+        if text:
+            self._pieces.append(text if self._preformatted else re.sub(r"\s", " ", text))
+
+    def _flush(self) -> None:
+        lines = (" ".join(line.split()) for line in "".join(self._pieces).split("\n"))
+        text = "\n".join(line for line in lines if line)
+        self._pieces.clear()
+        if not text:
+            return
+        if self._level is not None:
+            self._builder.add(BlockKind.HEADING, " ".join(text.split()), level=self._level)
+        elif self._mark is not None:
+            self._builder.add(BlockKind.LIST_ITEM, f"{self._mark} {text}")
+            self._mark = None
+        else:
+            self._builder.add(BlockKind.PARAGRAPH, text)
+
+
+def _mark(item: etree._Element) -> str:
+    """The number or bullet before a list item."""
+    parent = item.getparent()
+    if parent is None or parent.tag != "ol":
+        return BULLET
+    own = item.get("value", "")
+    first = parent.get("start", "")
+    before = sum(1 for _ in item.itersiblings("li", preceding=True))
+    number = int(own) if own.isdecimal() else before + (int(first) if first.isdecimal() else 1)
+    return f"{count_as(number, _COUNTS.get(parent.get('type', ''), 'decimal'))}."
