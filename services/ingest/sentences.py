@@ -1,8 +1,8 @@
 """Splits legal prose into sentences.
 
-Legal text breaks the usual rules: `No. 5`, `Acme, Inc. shall`, `Section 4.1. Fees.`, lines wrapped in mid-sentence,
-one sentence that enumerates for a page. When in doubt two sentences stay together: a quote that runs on does
-less harm than one that stops in the middle.
+Legal text breaks the usual rules: `No. 5`, `Acme, Inc. shall`, `Section 4.1. Fees.`, lines wrapped within a
+sentence, one sentence that enumerates for a page. When in doubt two sentences stay together: a quote that
+runs on does less harm than one that stops short.
 """
 
 from __future__ import annotations
@@ -10,27 +10,13 @@ from __future__ import annotations
 import re
 
 from services.ingest.documents import Span
-
-STARTERS = frozenset(
-    "The This These Those That Such If In It Its Each Any All No Neither Either Both Upon Notwithstanding Subject "
-    "For To As An A Except Unless Until Where When Whenever While With Within Without During From On At By Nothing "
-    "Every He She They We You Our Your After Before However Provided Should Following Pursuant There".split()
-)
-"""Words that open a sentence and hardly ever continue a name or a caption."""
-
-_NEVER_FINAL = frozenset(
-    "no nos sec secs art arts para paras cl fig figs ex exh app vol ver v vs e.g i.e eg ie viz cf mr mrs ms dr prof "
-    "hon st messrs attn gen rep sen rev approx dept tel ref ed eds pp p § al".split()
-)
-_SELDOM_FINAL = frozenset(
-    "inc corp co cos ltd llc lp llp plc gmbh bros assoc jr sr esq etc op bldg ave blvd rd ste "
-    "jan feb mar apr jun jul aug sept sep oct nov dec mon tue wed thu fri sat".split()
-)
-_KEYWORDS = frozenset("section sections article articles clause exhibit schedule annex appendix part".split())
+from services.ingest.vocabulary import NEVER_FINAL, NUMBER_KEYWORDS, SELDOM_FINAL, STARTERS
 
 _STOP = re.compile(r"""[.!?…;:]["'”’»)\]]{0,3}\s+|\n\s*""")
 _ITEM = re.compile(
-    r"(?:(?:and|or)\s)?(?:\([A-Za-z0-9]{1,5}\)|[a-z0-9]{1,3}\))\s|[•●▪‣◦*–—-]\s|\d{1,3}(?:\.\d{1,3}){0,4}\.?\s+[^\Wa-z\d_]"
+    r"(?:(?:and|or)\s)?(?:\([A-Za-z0-9]{1,5}\)|[a-z0-9]{1,3}\))\s"
+    r"|[•●▪‣◦*–—-]\s"
+    r"|\d{1,3}(?:\.\d{1,3}){0,4}\.?\s+[^\Wa-z\d_]"
 )
 _NUMBER = re.compile(
     r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,5}|[IVXLC]{1,6}|[A-Za-z])(?:\([A-Za-z0-9]{1,4}\)){0,3}\)?"
@@ -94,7 +80,7 @@ def _ends_item(text: str, start: int, stop: re.Match[str]) -> bool:
 def _breaks_line(text: str, start: int, stop: re.Match[str]) -> bool:
     """A line break alone ends a sentence only before a new item, and not in `Section⏎2.1`."""
     before = _token_before(text, start, stop.start())
-    return before.lower() not in _KEYWORDS and _ITEM.match(text, stop.end()) is not None
+    return before.lower() not in NUMBER_KEYWORDS and _ITEM.match(text, stop.end()) is not None
 
 
 def _is_abbreviation(text: str, start: int, stop: re.Match[str]) -> bool:
@@ -104,9 +90,9 @@ def _is_abbreviation(text: str, start: int, stop: re.Match[str]) -> bool:
     if _NUMBER.fullmatch(token) and _opens_sentence(text, start, token_start):
         return True
     word = token.strip("(\"'“‘[").lower()
-    if word in _NEVER_FINAL:
+    if word in NEVER_FINAL:
         return True
-    if word in _SELDOM_FINAL or _DOTTED.fullmatch(word) or (len(word) == 1 and word.isalpha()):
+    if word in SELDOM_FINAL or _DOTTED.fullmatch(word) or (len(word) == 1 and word.isalpha()):
         following = _WORD.match(text, stop.end())
         return following is not None and following.group() not in STARTERS
     return False
@@ -117,7 +103,7 @@ def _opens_sentence(text: str, start: int, position: int) -> bool:
     if position <= start:
         return True
     lead = text[start:position] if position - start <= _LONGEST_TOKEN else ""
-    return lead.strip().lower() in _KEYWORDS
+    return lead.strip().lower() in NUMBER_KEYWORDS
 
 
 def _token_before(text: str, start: int, position: int) -> str:

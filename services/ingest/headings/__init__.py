@@ -1,0 +1,145 @@
+"""Finds the headings of a document and what they head.
+
+Markup says it outright (DOCX styles, HTML, Markdown). Elsewhere numbered clauses come first, whether on a line
+of their own or in running text, then what looks like a heading. A missed heading costs a label, a false one
+misleads: when in doubt there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from services.ingest.documents import Block, BlockKind, ExtractedDocument, Span
+from services.ingest.headings.captions import caption_end
+from services.ingest.headings.display import MAX_CHARACTERS, DisplayRules
+from services.ingest.headings.numbering import Mark, Series, marks
+from services.ingest.headings.outline import Outline
+
+_PUNCTUATION = " .:,;–—-\t"
+_TABLE = (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading where it stands. Its section runs to the next heading."""
+
+    span: Span
+    """Number and caption; the caption of a run-in heading, not the text behind it."""
+    chain: tuple[str, ...]
+    """The headings above, outermost first, and last this one; white space collapsed, otherwise verbatim."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    span: Span
+    block: Block
+
+
+def find(document: ExtractedDocument) -> tuple[Heading, ...]:
+    """Return the headings of `document` in reading order; they never overlap."""
+    lines = list(_lines(document))
+    texts = [document.text[line.span.start : line.span.end] for line in lines]
+    structured = any(block.kind is BlockKind.HEADING for block in document.blocks)
+    rules = None if structured else DisplayRules(texts, document.blocks)
+    search = _Search(document.text, lines, texts, rules)
+    return tuple(search.headings())
+
+
+def _lines(document: ExtractedDocument) -> Iterator[_Line]:
+    """The lines that may be or hold a heading; a heading by markup is one, however it is broken."""
+    text = document.text
+    for block in document.blocks:
+        if block.kind is BlockKind.HEADING:
+            yield _Line(block.span, block)
+        elif block.kind not in _TABLE:
+            start = block.span.start
+            for piece in text[block.span.start : block.span.end].split("\n"):
+                stripped = piece.strip()
+                if stripped:
+                    offset = start + piece.index(stripped[0])
+                    yield _Line(Span(offset, offset + len(stripped)), block)
+                start += len(piece) + 1
+
+
+class _Search:
+    """One pass over the lines of a document."""
+
+    def __init__(self, text: str, lines: list[_Line], texts: list[str], rules: DisplayRules | None) -> None:
+        self._text = text
+        self._lines = lines
+        self._texts = texts
+        self._rules = rules
+        self._outline = Outline()
+
+    def headings(self) -> Iterator[Heading]:
+        taken = -1
+        for index, line in enumerate(self._lines):
+            if index == taken:
+                continue
+            if line.block.kind is BlockKind.HEADING:
+                yield self._by_markup(line)
+            elif (heading := self._by_display(index)) is not None:
+                yield heading
+            else:
+                for heading in self._by_number(index):
+                    if heading.span.end > line.span.end:
+                        taken = index + 1
+                    yield heading
+
+    def _by_markup(self, line: _Line) -> Heading:
+        self._outline.enter_level(line.block.level or 1, self._collapsed(line.span))
+        return Heading(line.span, self._outline.chain)
+
+    def _by_display(self, index: int) -> Heading | None:
+        line = self._lines[index]
+        if self._rules is None or line.span.end - line.span.start > MAX_CHARACTERS:
+            return None
+        if next(marks(self._text, line.span), None) is not None:
+            return None
+        following = self._texts[index + 1] if index + 1 < len(self._texts) else ""
+        prominence = self._rules.prominence(self._texts[index], following, line.block.style)
+        if prominence is None:
+            return None
+        self._outline.enter_unnumbered(prominence, self._collapsed(line.span))
+        return Heading(line.span, self._outline.chain)
+
+    def _by_number(self, index: int) -> Iterator[Heading]:
+        end = -1
+        for mark in marks(self._text, self._lines[index].span):
+            if mark.span.start < end or self._is_page_number(mark, index):
+                continue
+            if end >= 0 and not self._text[end : mark.span.start].strip(_PUNCTUATION):
+                mark = replace(mark, separated=True)
+            span = self._with_caption_below(mark, index)
+            if self._outline.enter_mark(mark, self._collapsed(span)):
+                end = span.end
+                yield Heading(span, self._outline.chain)
+
+    def _is_page_number(self, mark: Mark, index: int) -> bool:
+        line = self._texts[index]
+        if self._rules is None or len(line) > MAX_CHARACTERS:
+            return False
+        return mark.plain and self._rules.is_running(line)
+
+    def _with_caption_below(self, mark: Mark, index: int) -> Span:
+        """`ARTICLE V` alone on its line has its caption on the next."""
+        line = self._lines[index].span
+        series = mark.readings[0].series
+        alone = mark.opens_line and line.end - mark.span.end <= 1
+        if (
+            mark.captioned
+            or not alone
+            or series not in (Series.ARTICLE, Series.EXHIBIT)
+            or index + 1 == len(self._lines)
+        ):
+            return mark.span
+        below = self._lines[index + 1]
+        is_number = next(marks(self._text, below.span), None) is not None
+        if is_number or below.block.kind is BlockKind.HEADING or below.span.end - below.span.start > 100:
+            return mark.span
+        end = caption_end(self._text, below.span, whole_line=True)
+        return Span(mark.span.start, end) if end == below.span.end else mark.span
+
+    def _collapsed(self, span: Span) -> str:
+        return " ".join(self._text[span.start : span.end].split())

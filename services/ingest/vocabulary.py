@@ -1,0 +1,76 @@
+"""Word lists of legal English that tell sentences, headings and defined terms apart."""
+
+from __future__ import annotations
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+STARTERS = _listed("""
+    The This These Those That Such If In It Its Each Any All No Neither Either Both Upon Notwithstanding
+    Subject For To As An A Except Unless Until Where When Whenever While With Within Without During From
+    On At By Nothing Every He She They We You Our Your After Before However Provided Should Following
+    Pursuant There
+""")
+"""Words that open a sentence and hardly ever continue a name."""
+
+CAPTION_ENDERS = STARTERS - _listed(
+    "For To As With Within Without During From On At By In Upon A No All Following Subject"
+)
+"""Words that open the text after a caption without punctuation: `2. Maintenance of Records The Agent …`."""
+
+NEVER_FINAL = _listed("""
+    no nos sec secs art arts para paras cl fig figs ex exh app vol ver v vs e.g i.e eg ie viz cf mr mrs
+    ms dr prof hon st messrs attn gen rep sen rev approx dept tel ref ed eds pp p § al
+""")
+"""Abbreviations, lower-case without the last full stop, after which a sentence always goes on."""
+
+SELDOM_FINAL = _listed("""
+    inc corp co cos ltd llc lp llp plc gmbh bros assoc jr sr esq etc op bldg ave blvd rd ste seq jan feb
+    mar apr jun jul aug sept sep oct nov dec mon tue wed thu fri sat
+""")
+"""Abbreviations that end a sentence only when a word of `STARTERS` follows."""
+
+NUMBER_KEYWORDS = _listed("""
+    section sections article articles clause exhibit schedule annex appendix part
+""")
+"""Words before the number of a clause."""
+
+CAPTION_SMALL_WORDS = _listed("""
+    a an and as at but by for from in into of on or per the to upon via vs with within without its their
+    other than not be & - – — / this that these those such all any no if when under between among during
+    after before against through relating related thereof hereof hereto each other certain only prior
+    until regarding
+""")
+"""Words that a title-case caption leaves in lower case."""
+
+COMPANY_ENDINGS = _listed("""
+    inc llc corp corporation ltd limited company co lp llp plc bank ag gmbh sa bv nv na trust
+    partnership l.p l.l.c n.a s.a b.v n.v p.c l.l.p incorporated kg oy ab spa
+""")
+"""Last words of party names, lower-case without final punctuation."""
+
+NOT_HEADINGS = _listed("""
+    by and between whereas witness witnesseth now name title date dated signature signed its the of to
+    from re cc attn attention dear very sincerely yours per page source exhibit telephone tel fax phone
+    facsimile email e-mail address or if print printed for with copy notary seal amount total yes no
+    none n/a x state county city
+""")
+"""First words, lower-case, of short lines that head nothing: parties, signatures, letters, forms."""
+
+NOT_HEADING_LINES = frozenset({"table of contents", "contents", "index", "signature page", "signatures"})
+"""Lines, lower-case, that look like headings but have nothing of their own below them."""
+
+PREAMBLES = _listed("""
+    recitals recital background agreement agreements preamble introduction witnesseth
+""")
+"""Headings, lower-case, that never hold the numbered clauses after them."""
+
+COMPANY_FORMS = _listed("inc llc l.l.c corp ltd plc gmbh s.a s/a llp l.p n.a")
+"""Words, lower-case, that only the name of a company holds."""
+
+VERBS = _listed("""
+    shall will may must is are was were has have had means mean agrees represents hereby does can
+""")
+"""Words, lower-case, that make a sentence of a line."""
