@@ -27,7 +27,7 @@ from gateway.upload import upload_endpoint
 def build_app(contracts: Contracts, downstream: Downstream) -> Starlette:
     """The application over open channels."""
     settings = downstream.settings
-    return Starlette(
+    app = Starlette(
         routes=[*_contract_routes(contracts, downstream), *_own_routes(contracts, downstream)],
         middleware=[
             Middleware(
@@ -48,6 +48,8 @@ def build_app(contracts: Contracts, downstream: Downstream) -> Starlette:
             Exception: problems.on_unexpected,
         },
     )
+    app.router.redirect_slashes = False
+    return app
 
 
 def _contract_routes(contracts: Contracts, downstream: Downstream) -> list[BaseRoute]:

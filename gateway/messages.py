@@ -95,9 +95,9 @@ def fill(message: Message, value: object, path: str = "", depth: int = MAX_DEPTH
 
 def field_named(message: Message, name: str) -> FieldDescriptor | None:
     """The field that JSON calls `name`, either in lowerCamelCase or as the proto writes it."""
-    by_json_name = {json_name(field): field for field in message.DESCRIPTOR.fields}
-    found: FieldDescriptor | None = by_json_name.get(name) or message.DESCRIPTOR.fields_by_name.get(name)
-    return found
+    # Not `fields_by_name`: it fails with SystemError on a name with unpaired surrogates (protobuf 6.33).
+    fields = message.DESCRIPTOR.fields
+    return next((field for field in fields if name in (json_name(field), field.name)), None)
 
 
 def json_name(field: FieldDescriptor) -> str:

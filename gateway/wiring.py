@@ -77,6 +77,7 @@ async def _running(
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         lifespan="off",
         timeout_graceful_shutdown=round(drain_seconds) + LAST_WORDS_SECONDS,
     )
