@@ -30,23 +30,25 @@ class Options:
 
 async def ask(connection: Gateway, request: StreamQueryRequest, options: Options, output: Output) -> int:
     """Print the answer or the refusal."""
-    response = await _answered(connection, request, output)
+    response = await _answered(connection, request, options, output)
     if output.as_json:
         output.json(response)
     elif output.console.is_terminal:
         asked = Asked(request.query, tuple(request.sources), options.full)
         output.console.print(response_panel(response, asked))
     else:
-        output.console.out(response.markdown.rstrip(), highlight=False)
+        output.verbatim(response.markdown.rstrip())
     if options.debug and not output.as_json:
-        output.console.out(_debug_json(response.debug), highlight=False)
+        output.verbatim(_debug_json(response.debug))
     return REFUSED if response.HasField("refusal") else 0
 
 
-async def _answered(connection: Gateway, request: StreamQueryRequest, output: Output) -> QueryResponse:
+async def _answered(
+    connection: Gateway, request: StreamQueryRequest, options: Options, output: Output
+) -> QueryResponse:
     """The whole response; a line on standard error says what is being done."""
     with output.errors.status("starting" if connection.server is None else "searching") as status:
-        async with connection.connected() as gateway:
+        async with connection.connected(log_queries=options.log_queries) as gateway:
             status.update("searching")
             async for event in gateway.stream_query(request):
                 if event.HasField("completed"):

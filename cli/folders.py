@@ -46,7 +46,7 @@ class Plan:
 
 
 def scan(root: Path, source: str | None = None) -> list[LocalFile]:
-    """All files below `root` but hidden ones, by document id.
+    """All files below `root` but hidden ones, ordered by document id.
 
     The source is the first folder below `root`; with `source` given, `root` itself is that source's folder.
     Raises `FolderError` when there is no file, or one that lies in no source folder.

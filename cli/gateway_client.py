@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 import httpx_sse
-from google.protobuf.json_format import MessageToDict, Parse
+from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.message import Message
 
 from clausegate.answer.v1.query_service_pb2 import StreamQueryRequest, StreamQueryResponse
@@ -34,6 +34,8 @@ from cli.folders import LocalFile
 M = TypeVar("M", bound=Message)
 Page = TypeVar("Page", ListDocumentsResponse, ListSourcesResponse, FindDefinitionsResponse)
 Parameters = Mapping[str, str | int | list[str]]
+Event = dict[str, object]
+"""A message of a stream as JSON: the name of the field that is set, and its value."""
 
 PAGE_SIZE = 1000
 TIMEOUT = httpx.Timeout(120.0, connect=5.0)
@@ -60,10 +62,9 @@ class GatewayClient:
 
     async def stream_query(self, request: StreamQueryRequest) -> AsyncIterator[StreamQueryResponse]:
         """The events of an answer; the last is `completed`."""
-        request_json = MessageToDict(request)
-        async with self._events("/v1/query:stream", json=request_json) as events:
-            async for data in events:
-                yield _parsed(data, StreamQueryResponse())
+        async with self._events("/v1/query:stream", json=MessageToDict(request)) as events:
+            async for event in events:
+                yield _parsed(event, StreamQueryResponse())
 
     async def search(self, request: SearchRequest) -> SearchResponse:
         """The chunks that best match."""
@@ -98,8 +99,8 @@ class GatewayClient:
             form = {"source": file.source, "path": file.path}
             upload = {"file": (file.location.name, content)}
             async with self._events("/v1/documents", data=form, files=upload) as events:
-                async for data in events:
-                    event = _parsed(data, IngestDocumentResponse())
+                async for each in events:
+                    event = _parsed(each, IngestDocumentResponse())
                     if event.HasField("progress"):
                         progress(event.progress)
                     elif event.HasField("receipt"):
@@ -121,7 +122,7 @@ class GatewayClient:
             )
         if response.is_error:
             raise GatewayError(_problem(response))
-        return _parsed(response.text, into)
+        return _parsed(response.json(), into)
 
     async def _pages(self, path: str, parameters: Parameters, kind: type[Page]) -> AsyncIterator[Page]:
         token = ""
@@ -134,21 +135,21 @@ class GatewayClient:
                 return
 
     @asynccontextmanager
-    async def _events(self, path: str, **body: object) -> AsyncIterator[AsyncIterator[str]]:
-        """The data of server-sent events. Leaving closes the connection, which cancels the work behind it."""
+    async def _events(self, path: str, **body: object) -> AsyncIterator[AsyncIterator[Event]]:
+        """Server-sent events. Leaving closes the connection, which cancels the work behind it."""
         with _transport_errors():
             async with httpx_sse.aconnect_sse(self._http, "POST", path, **body) as stream:
                 if stream.response.is_error:
                     await stream.response.aread()
                     raise GatewayError(_problem(stream.response))
-                yield _data(stream)
+                yield _decoded(stream)
 
 
-async def _data(stream: httpx_sse.EventSource) -> AsyncIterator[str]:
+async def _decoded(stream: httpx_sse.EventSource) -> AsyncIterator[Event]:
     async for event in stream.aiter_sse():
         if event.event == "error":
             raise GatewayError(json.loads(event.data))
-        yield event.data
+        yield {event.event: json.loads(event.data)}
 
 
 @contextmanager
@@ -160,9 +161,9 @@ def _transport_errors() -> Iterator[None]:
         raise GatewayError({"reason": "UPSTREAM_UNAVAILABLE", "detail": f"the gateway: {detail}"}) from error
 
 
-def _parsed(text: str, into: M) -> M:
+def _parsed(value: dict[str, object], into: M) -> M:
     """A newer gateway may send fields that this client does not know."""
-    return Parse(text, into, ignore_unknown_fields=True)
+    return ParseDict(value, into, ignore_unknown_fields=True)
 
 
 def _problem(response: httpx.Response) -> Mapping[str, object]:
@@ -178,5 +179,7 @@ def _problem(response: httpx.Response) -> Mapping[str, object]:
 
 
 def _line(problem: Mapping[str, object]) -> str:
-    text = str(problem.get("detail") or problem.get("title") or "the gateway failed")
-    return f"{problem['reason']}: {text}" if problem.get("reason") else text
+    fields = problem.get("errors")
+    named = [f"{each['field']}: {each['description']}" for each in fields] if isinstance(fields, list) else []
+    text = "; ".join(named) or problem.get("detail") or problem.get("title") or "the gateway failed"
+    return f"{problem['reason']}: {text}" if problem.get("reason") else str(text)

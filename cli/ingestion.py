@@ -61,24 +61,36 @@ class Watcher:
         """One upload or removal is over, well or not."""
 
 
-async def ingest_folder(
-    gateway: GatewayClient, files: Sequence[LocalFile], *, prune: bool, watcher: Watcher
-) -> list[FileResult]:
-    """Make the index show these files; with `prune`, drop the other documents of their sources.
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user asked for besides."""
 
-    Results come by document id. Raises `GatewayError` when not even the index can be listed.
+    prune: bool
+    """Drop the other documents of the sources."""
+    force: bool
+    """Send files whose bytes are indexed already; the service knows whether it would cut them alike today."""
+
+
+async def ingest_folder(
+    gateway: GatewayClient, files: Sequence[LocalFile], choices: Choices, watcher: Watcher
+) -> list[FileResult]:
+    """Make the index show these files. Results come by document id.
+
+    Raises `GatewayError` when not even the index can be listed.
     """
     indexed, hashes = await asyncio.gather(
         _indexed(gateway, {file.source for file in files}),
         asyncio.to_thread(lambda: [file.sha256() for file in files]),
     )
     plan = compare(files, hashes, indexed)
+    if choices.force:
+        plan = Plan((*plan.upload, *plan.unchanged), (), plan.vanished)
     watcher.planned(plan)
     results = [FileResult(file.document_id, Outcome.UNCHANGED) for file in plan.unchanged]
     slots = asyncio.Semaphore(CONCURRENT_UPLOADS)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_upload(gateway, file, slots, watcher)) for file in plan.upload]
-        if prune:
+        if choices.prune:
             tasks += [group.create_task(_remove(gateway, gone, slots, watcher)) for gone in plan.vanished]
     results += [task.result() for task in tasks]
     return sorted(results, key=lambda result: result.document_id)

@@ -16,7 +16,7 @@ from clausegate.retrieval.v1.retrieval_service_pb2 import SearchMode, SearchRequ
 from cli import asking, listing
 from cli.connection import Gateway
 from cli.folders import scan
-from cli.ingestion import Outcome, ingest_folder
+from cli.ingestion import Choices, Outcome, ingest_folder
 from cli.output import Output
 from cli.progress import Bars
 from cli.running import run
@@ -26,6 +26,7 @@ app = typer.Typer(
     name="clausegate",
     help="Answers questions from your documents alone, with checked quotes, or refuses.",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     epilog="Exit codes: 0 done or answered, 1 error, 2 usage, 3 refused.",
@@ -52,13 +53,16 @@ DEFAULT_DATA = Path(".data")
 
 
 @app.command()
-def ingest(
+def ingest(  # noqa: PLR0913 - the options of a command are its parameters
     folder: Annotated[Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, readable=True)],
     source: Annotated[
         str | None, typer.Option(help="DIR is this source's folder. Else each folder in DIR is a source.")
     ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents of these sources that are not in DIR.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Send unchanged files too, e.g. after an update of the product.")
     ] = False,
     server: Server = None,
     data: Data = DEFAULT_DATA,
@@ -71,7 +75,7 @@ def ingest(
         files = await asyncio.to_thread(scan, folder, source)
         async with Gateway(server, data).connected() as gateway:
             with Bars(output.errors) as bars:
-                results = await ingest_folder(gateway, files, prune=prune, watcher=bars)
+                results = await ingest_folder(gateway, files, Choices(prune, force), bars)
         if json:
             output.json({"documents": [result.as_json() for result in results]})
         else:
@@ -175,6 +179,25 @@ def remove(
     """Remove a document from index and archive."""
     output = Output(json)
     run(listing.remove(Gateway(server, data), document_id, output), output)
+
+
+@app.command()
+def serve() -> None:
+    """Serve REST and gRPC until stopped; the same as `python -m embedded`."""
+    from embedded.__main__ import (
+        main as serve_embedded,
+    )  # the services are loaded only by those who start them
+
+    serve_embedded()
+
+
+@app.command(name="fetch-model")
+def fetch_model(data: Data = DEFAULT_DATA) -> None:
+    """Fetch the local embedding model (85 MB) once; nothing is fetched when it is there."""
+    from cli.model import fetch
+
+    output = Output(as_json=False)
+    run(fetch(data / "model", output), output)
 
 
 def main() -> None:

@@ -26,12 +26,16 @@ class Output:
 
     def json(self, document: Mapping[str, object] | Message) -> None:
         """Print one JSON document, a message in its proto3 form with all fields that have no presence."""
-        self.console.out(_json(document), highlight=False)
+        self.verbatim(_json(document))
+
+    def verbatim(self, text: str) -> None:
+        """Print `text` as it is: rich would expand its tabs."""
+        print(text, file=self.console.file)
 
     def failed(self, error: CommandError) -> None:
         """Print why the command failed: one line, or a problem."""
         if self.as_json:
-            self.errors.out(_json(error.problem()), highlight=False)
+            print(_json(error.problem()), file=self.errors.file)
         else:
             self.errors.print(Text(f"error: {error}", "bold red"), soft_wrap=True)
 

@@ -66,7 +66,7 @@ def response_panel(response: QueryResponse, asked: Asked) -> Panel:
         ("Not addressed" if refused else "Answer", f"bold {colour}"), (f" · {_sources(asked)}", "bold")
     )
     return Panel(
-        Group(Text(asked.question.strip(), "italic"), *sections),
+        Group(Text(reflow(asked.question.strip()), "italic"), *sections),
         box=ROUNDED,
         title=title,
         title_align="left",
@@ -91,7 +91,7 @@ def refusal_sections(refusal: Refusal, asked: Asked) -> Iterator[RenderableType]
     """The refusal's sentence, the rule that fired, the nearest clauses, and what was searched."""
     yield Text()
     yield Text(refusal.message, f"bold {REFUSAL_COLOUR}")
-    yield Text(refusal.missing)
+    yield Text(reflow(refusal.missing))
     yield from _section("Why", [_gate(refusal.gate)])
     yield from _section("Nearest clauses (not an answer)", _clauses(refusal.nearest_clauses, asked.full))
     if refusal.HasField("absence"):
@@ -133,9 +133,9 @@ def _grade(clause: SupportingClause) -> tuple[str, str]:
 
 
 def _definition(used: DefinitionInUse, citations: dict[int, Citation]) -> RenderableType:
-    text = Text.assemble((used.term, "bold"), (f" [{used.citation_number}]", "bold blue"))
+    text = Text.assemble((reflow(used.term), "bold"), (f" [{used.citation_number}]", "bold blue"))
     if used.used_by:
-        text.append(f" (used by {used.used_by})", "dim")
+        text.append(f" (used by {reflow(used.used_by)})", "dim")
     text.append(f"\n{_quote(citations, used.citation_number)}")
     for number in used.conflicting_citation_numbers:
         text.append("\nbut ", "bold red").append(f"[{number}] ", "bold blue").append(
@@ -158,7 +158,7 @@ def _citation(citation: Citation) -> RenderableType:
 
 def _note(note: Note) -> RenderableType:
     numbers = "".join(f" [{number}]" for number in note.citation_numbers)
-    return Text.assemble(("! ", "bold yellow"), note.text, (numbers, "bold blue"))
+    return Text.assemble(("! ", "bold yellow"), reflow(note.text), (numbers, "bold blue"))
 
 
 def _gate(gate: GateDecision) -> RenderableType:
@@ -178,7 +178,9 @@ def _absence(absence: AbsenceEvidence) -> Iterator[RenderableType]:
     if absence.term_hits:
         hits = Text("Clauses with  ", "dim")
         for hit in absence.term_hits:
-            hits.append(f"{hit.term} ").append(f"{hit.chunks:,}   ", "bold" if hit.chunks else "bold red")
+            hits.append(f"{reflow(hit.term)} ").append(
+                f"{hit.chunks:,}   ", "bold" if hit.chunks else "bold red"
+            )
         yield hits
 
 

@@ -109,7 +109,9 @@ def _joined_lines(text: str) -> str:
 
 
 def _squeeze(text: str) -> str:
-    return re.sub(r" ?\n[\n ]*", "\n", re.sub(r"[^\S\n]+", " ", text))
+    """Control characters are shown as such: no document may steer the terminal."""
+    squeezed = re.sub(r" ?\n[\n ]*", "\n", re.sub(r"[^\S\n]+", " ", text))
+    return re.sub(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", "\ufffd", squeezed)
 
 
 @dataclass(frozen=True, slots=True)

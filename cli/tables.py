@@ -31,7 +31,7 @@ def print_table(console: Console, columns: Sequence[str], rows: Iterable[Sequenc
     """Print `rows` under `columns`; a column whose name ends in `#` is right-aligned, without the sign."""
     if not console.is_terminal:
         for row in rows:
-            console.out("\t".join(reflow(str(cell)).replace("\n", " ") for cell in row), highlight=False)
+            print("\t".join(" ".join(str(cell).split()) for cell in row), file=console.file)
         return
     table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for column in columns:
@@ -72,7 +72,7 @@ def print_documents(console: Console, documents: Iterable[Document]) -> None:
     rows = (
         (
             document.document_id,
-            document.title,
+            reflow(document.title),
             DocumentFormat.Name(document.format).removeprefix("DOCUMENT_FORMAT_").lower(),
             f"{document.page_count:,}" if document.page_count else "",
             f"{document.chunk_count:,}",
@@ -121,5 +121,7 @@ def print_definitions(console: Console, definitions: Iterable[ResolvedDefinition
             conflicting = "" if found is resolved.definition else "conflicting"
             page = f" · page {found.pages[0].page}" if found.pages else ""
             place = Text(f"{found.document_id} › {reflow(found.section)}{page}", "cyan")
-            rows.append((Text(found.term, "bold"), reflow(found.text), place, Text(conflicting, "bold red")))
+            rows.append(
+                (Text(reflow(found.term), "bold"), reflow(found.text), place, Text(conflicting, "bold red"))
+            )
     print_table(console, ("Term", "Definition", "Place", ""), rows)

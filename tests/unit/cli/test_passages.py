@@ -49,6 +49,10 @@ def test_paragraphs_keep_their_lines():
     assert reflow("First.\n\n  Second.") == "First.\nSecond."
 
 
+def test_a_document_cannot_steer_the_terminal():
+    assert reflow("fees\x1b[2Jgone") == "fees\ufffd[2Jgone"
+
+
 def test_a_quote_is_bold_and_its_context_dim():
     text = "Fees. Invoices are due at once. Interest is due later."
     start = text.index("Invoices")

@@ -1,0 +1,74 @@
+"""An embedded stack for the time of one command, reached through a Unix socket of its own."""
+
+from __future__ import annotations
+
+import json
+import logging
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TextIO
+
+from pydantic import ValidationError
+
+from chassis.errors import ServiceError
+from chassis.telemetry import JsonFormatter, telemetry
+from cli.errors import CommandError
+from embedded.lock import DataInUse
+from embedded.settings import EmbeddedSettings
+from embedded.wiring import stack
+
+LOG_BYTES = 10_000_000
+AUDIT_LOGGER = logging.getLogger("services.answer.audit")
+
+
+class AuditEcho(logging.StreamHandler[TextIO]):
+    """Prints the audit records among what is logged, one JSON object a line, on standard error."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Only records of queries."""
+        return hasattr(record, "record")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The audit record alone."""
+        return json.dumps(vars(record)["record"], ensure_ascii=False)
+
+
+@asynccontextmanager
+async def own_stack(data: Path, log_queries: bool) -> AsyncIterator[str]:
+    """Run the embedded stack over `data`; yields the path of the gateway's socket.
+
+    With `log_queries` the audit record of every query goes to standard error.
+    """
+    # The folder's name is short: a Unix socket's path has at most 107 bytes.
+    with telemetry("clausegate"), tempfile.TemporaryDirectory(prefix="clausegate-", dir="/tmp") as folder:
+        _log_to(data / "logs" / "command.log")
+        if log_queries:
+            AUDIT_LOGGER.addHandler(AuditEcho())
+        rest = f"{folder}/rest"
+        settings = EmbeddedSettings(
+            data_dir=data,
+            address=f"unix:{folder}/grpc",
+            gateway_address=f"unix:{rest}",
+            drain_seconds=1,
+            log_queries=log_queries,
+        )
+        try:
+            async with stack(settings):
+                yield rest
+        except DataInUse as error:
+            raise CommandError(f"{error}; name its gateway, e.g. --server http://127.0.0.1:8000") from error
+        except ServiceError as error:
+            raise CommandError(str(error)) from error
+        except ValidationError as error:
+            raise CommandError(f"settings: {error}") from error
+
+
+def _log_to(path: Path) -> None:
+    """Keep the services' log away from the terminal."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1)
+    handler.setFormatter(JsonFormatter())
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)

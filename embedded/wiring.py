@@ -1,0 +1,53 @@
+"""Builds every service and the gateway in one process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from services.retrieval.settings import RetrievalSettings
+from services.retrieval.wiring import retrieval
+
+from chassis.server import serving
+from embedded.lock import owned
+from embedded.settings import EmbeddedSettings
+from gateway.settings import GatewaySettings
+from gateway.wiring import serving as serving_rest
+from services.answer.settings import AnswerSettings
+from services.answer.wiring import answer
+from services.ingest.settings import IngestSettings
+from services.ingest.wiring import ingest
+
+
+@asynccontextmanager
+async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
+    """Serve all services at one address, and REST when it has one; they reach each other at that address.
+
+    Leaving it drains: first REST, then gRPC, then the stores are closed. Raises `DataInUse`,
+    `AddressRefused`, `OSError` for an address that is taken, and what the services raise for wrong settings.
+    """
+    address, data, drain = settings.address, settings.data_dir, settings.drain_seconds
+    async with AsyncExitStack() as running:
+        running.enter_context(owned(data))
+        services = [
+            await running.enter_async_context(service)
+            for service in (
+                retrieval(RetrievalSettings(data_dir=data)),
+                ingest(IngestSettings(data_dir=data, retrieval_address=address)),
+                answer(
+                    AnswerSettings(data_dir=data, retrieval_address=address, log_queries=settings.log_queries)
+                ),
+            )
+        ]
+        await running.enter_async_context(serving(address, services, drain))
+        if settings.gateway_address:
+            rest = GatewaySettings(
+                data_dir=data,
+                drain_seconds=drain,
+                gateway_address=settings.gateway_address,
+                ingest_address=address,
+                retrieval_address=address,
+                answer_address=address,
+            )
+            await running.enter_async_context(serving_rest(rest))
+        yield

@@ -1,0 +1,55 @@
+"""What every test may use, and the rule that no test reaches beyond this machine."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from chassis.addresses import is_loopback
+
+
+class BeyondThisMachine(AssertionError):
+    """A test tried to reach another host; models and stores of tests run here."""
+
+
+def _only_this_machine(event: str, arguments: tuple[object, ...]) -> None:
+    """An audit hook: Python tells it of every connection. Subprocesses of tests have no key to use one."""
+    if event == "socket.connect" and isinstance(address := arguments[1], tuple):
+        host = str(address[0])
+        if not is_loopback(host):
+            raise BeyondThisMachine(f"connection to {host}")
+
+
+sys.addaudithook(_only_this_machine)
+
+
+@pytest.fixture(scope="session")
+def free_port() -> Callable[[], int]:
+    """Makes numbers of TCP ports that were free on loopback a moment ago."""
+
+    def find() -> int:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return int(probe.getsockname()[1])
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def socket_dirs() -> Iterator[Callable[[], Path]]:
+    """Makes folders whose names are short enough for Unix sockets (107 bytes), unlike `tmp_path`."""
+    made: list[Path] = []
+
+    def make() -> Path:
+        made.append(Path(tempfile.mkdtemp(prefix="cg-")))
+        return made[-1]
+
+    yield make
+    for folder in made:
+        shutil.rmtree(folder)

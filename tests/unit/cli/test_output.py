@@ -1,0 +1,70 @@
+import json
+
+import pytest
+
+from clausegate.corpus.v1.span_pb2 import Span
+from cli.errors import CommandError
+from cli.gateway_client import GatewayError
+from cli.ingestion import FileResult, Outcome
+from cli.output import Output
+from cli.tables import print_results
+
+PROBLEM = {
+    "title": "Invalid field",
+    "detail": "must not be empty",
+    "reason": "INVALID_FIELD",
+    "errors": [{"field": "query", "description": "must not be empty"}],
+}
+
+
+def test_a_problem_is_one_line_with_its_fields(capsys):
+    Output(as_json=False).failed(GatewayError(PROBLEM))
+
+    assert capsys.readouterr().err == "error: INVALID_FIELD: query: must not be empty\n"
+
+
+def test_a_problem_is_json_where_json_is_spoken(capsys):
+    Output(as_json=True).failed(GatewayError(PROBLEM))
+
+    captured = capsys.readouterr()
+    assert json.loads(captured.err) == PROBLEM
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("problem", "line"),
+    [
+        ({"reason": "OVERLOADED", "detail": "try later", "errors": []}, "OVERLOADED: try later"),
+        ({"title": "HTTP 502 from a proxy"}, "HTTP 502 from a proxy"),
+        ({}, "the gateway failed"),
+    ],
+)
+def test_a_problem_without_fields_is_its_detail(problem, line):
+    assert str(GatewayError(problem)) == line
+
+
+def test_an_error_of_a_command_is_one_line_even_with_brackets(capsys):
+    Output(as_json=False).failed(CommandError("[red]odd[/red] name"))
+
+    assert capsys.readouterr().err == "error: [red]odd[/red] name\n"
+
+
+def test_a_message_is_printed_in_its_proto3_form(capsys):
+    Output(as_json=True).json(Span(start=0, end=3))
+
+    assert json.loads(capsys.readouterr().out) == {"start": 0, "end": 3}
+
+
+def test_results_in_a_pipe_are_lines_with_tabs(capsys):
+    results = [
+        FileResult("cme/a.pdf", Outcome.CREATED, chunks=12, unreadable_pages=(3, 4)),
+        FileResult("cme/b.pdf", Outcome.FAILED, reason="DOCUMENT_CORRUPT: is\nbroken"),
+    ]
+
+    print_results(Output(as_json=False).console, results)
+
+    assert capsys.readouterr().out.splitlines() == [
+        "CREATED\tcme/a.pdf\t12\t2 pages without readable text: 3, 4",
+        "FAILED\tcme/b.pdf\t\tDOCUMENT_CORRUPT: is broken",
+        "2 documents: 1 created, 1 failed",
+    ]

@@ -1,0 +1,128 @@
+from io import StringIO
+
+import pytest
+from google.protobuf.json_format import ParseDict
+from rich.console import Console
+
+from clausegate.answer.v1.query_service_pb2 import QueryResponse
+from cli.panels import Asked, response_panel
+
+TEXT = "4.2 Fees. Each Subscriber shall pay USD 95.00 a month. Interest accrues later."
+QUOTE = "Each Subscriber shall pay USD 95.00 a month."
+START = 100 + TEXT.index(QUOTE)
+CLAUSE = {
+    "document": "northgate/fees.pdf",
+    "section": "4.2 Fees",
+    "page": 3,
+    "lastPage": 4,
+    "text": TEXT,
+    "span": {"start": 100, "end": 100 + len(TEXT)},
+    "quoted": [{"start": START, "end": START + len(QUOTE)}],
+    "grade": 3,
+    "probability": 0.91,
+}
+ANSWER = {
+    "statements": [{"text": QUOTE, "sourcePrefixes": ["NORTHGATE"], "citationNumbers": [1]}],
+    "citations": [
+        {
+            "number": 1,
+            "document": "northgate/fees.pdf",
+            "section": "4.2 Fees",
+            "page": 3,
+            "lastPage": 3,
+            "quote": QUOTE,
+        },
+        {
+            "number": 2,
+            "document": "northgate/terms.txt",
+            "section": "Definitions",
+            "quote": "Subscriber means you.",
+        },
+    ],
+    "supportingClauses": [CLAUSE],
+    "definitions": [{"term": "Subscriber", "citationNumber": 2, "depth": 1}],
+    "notes": [{"text": "Clause 9 is referred to.", "citationNumbers": [1]}],
+    "metadata": {"model": "extractive", "grader": "local", "contextTokens": 1234, "latency": "0.043s"},
+}
+REFUSAL = {
+    "refusal": {
+        "reason": "REFUSAL_REASON_CONFIDENCE_TOO_LOW",
+        "message": "This is not addressed in the provided NORTHGATE documents.",
+        "missing": "Nothing is said about parking.",
+        "gate": {
+            "tier": "GATE_TIER_GRADED",
+            "rule": "GATE_RULE_BELOW_THRESHOLD",
+            "topScore": 0.12,
+            "threshold": 0.2,
+        },
+        "nearestClauses": [{**CLAUSE, "quoted": [], "grade": 1}],
+        "absence": {
+            "documentsSearched": 12,
+            "pagesSearched": 1430,
+            "unreadablePages": 2,
+            "termHits": [{"term": "parking", "chunks": 0}],
+        },
+    }
+}
+
+
+def shown(response, *, width=120, sources=("northgate",)):
+    console = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
+    asked = Asked("What is the fee?", sources, full=False)
+    console.print(response_panel(ParseDict(response, QueryResponse()), asked))
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "Answer · NORTHGATE",
+        f"[NORTHGATE] {QUOTE} [1]",
+        "northgate/fees.pdf › 4.2 Fees · pages 3–4",
+        "grade 3, contains the answer (91% likely)",
+        "[1] northgate/fees.pdf › 4.2 Fees · page 3",
+        "[2] northgate/terms.txt › Definitions",
+        "Subscriber means you.",
+        "Clause 9 is referred to. [1]",
+        "extractive · local grading · 1,234 tokens · 43 ms",
+    ],
+)
+def test_an_answer_shows(part):
+    assert part in shown(ANSWER)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "Not addressed · NORTHGATE",
+        "This is not addressed in the provided NORTHGATE documents.",
+        "Nothing is said about parking.",
+        "no clause reaches the threshold: best score 0.120, needed 0.200",
+        "not calibrated on this index",
+        "grade 1, tangential",
+        "12 documents, 1,430 pages, 2 pages without readable text",
+        "parking 0",
+    ],
+)
+def test_a_refusal_shows(part):
+    assert part in shown(REFUSAL)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("response", [ANSWER, REFUSAL])
+def test_a_panel_keeps_its_width(response, width):
+    assert {len(line) for line in shown(response, width=width).splitlines()} == {width}
+
+
+def test_no_asked_source_means_all():
+    assert "Answer · all sources" in shown(ANSWER, sources=())
+
+
+def test_sections_without_content_are_left_out():
+    assert "Notes" not in shown({**ANSWER, "notes": []})
+
+
+def test_words_of_documents_are_never_markup():
+    note = {"text": "see [bold]Clause 9[/bold]"}
+
+    assert "see [bold]Clause 9[/bold]" in shown({**ANSWER, "notes": [note]})
