@@ -14,7 +14,7 @@ WEAK_GRADE = 2
 
 _REFERENCE = re.compile(
     r"\b(?:Sections?|Articles?|Clauses?|Schedules?|Exhibits?|Appendix|Annex|Attachment|Addendum)"
-    r"\s+(?:[A-Z](?![a-z])[-.\d]*|[IVX]+\b|\d+(?:\.\d+)*)(?:\([A-Za-z0-9]{1,4}\))*",
+    r"\s+(?:[IVXLC]+\b|[A-Z](?:[-.]?\d+)*\b|\d+(?:\.\d+)*)(?:\([A-Za-z0-9]{1,4}\))*"
 )
 
 

@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from datetime import UTC, datetime
+
+import pytest
+
+from chassis.errors import InvalidInput
+from services.answer.answers import (
+    AbsenceEvidence,
+    Answer,
+    GateDecision,
+    GateRule,
+    GateTier,
+    Refusal,
+    RefusalReason,
+)
+from services.answer.audit import AuditUnavailable, QueryText, Records
+from services.answer.questions import Question
+from services.answer.record_files import RecordFile, RecordWriter
+from services.answer.tracking import Clock, Progress
+
+CLOCK = Clock(
+    now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+    seconds=iter(range(1000)).__next__,
+    new_id=lambda: "id",
+)
+GATE = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
+REFUSAL = Refusal(
+    RefusalReason.CONFIDENCE_TOO_LOW,
+    "This is not addressed in the provided documents.",
+    "No passage mentions “refund”.",
+    GATE,
+    (),
+    AbsenceEvidence("1", 1, 0, 0, ()),
+)
+
+
+def progress(query: str = "What is the refund?") -> Progress:
+    return Progress(
+        Question(query, sources=("cme",)), "id", "ab" * 16, "default", "anonymous", "extractive", CLOCK
+    )
+
+
+@pytest.fixture
+async def writer():
+    async with RecordWriter() as writer:
+        yield writer
+
+
+def records(writer, folder, **options) -> Records:
+    queries = RecordFile(folder / "queries.jsonl", 10_000, older_files=1, durable=True)
+    return Records(writer, queries, RecordFile(folder / "debug.jsonl", 10_000, 1, durable=False), **options)
+
+
+async def answer_and_raise(kept: Records, error: BaseException) -> None:
+    running = progress()
+    async with kept.open(running) as record:
+        running.answer = Answer()
+        await record.close()
+        raise error
+
+
+def written(folder, name="queries"):
+    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().splitlines()]
+
+
+async def test_an_answer_is_recorded_once_with_the_listed_fields(writer, tmp_path):
+    running = progress()
+    async with records(writer, tmp_path).open(running) as record:
+        running.answer, running.text = Answer(), "[CME] The fee is due. [1]"
+        await record.close()
+    (entry,) = written(tmp_path)
+    assert entry == {
+        "timestamp": "2026-01-02T03:04:05.000Z",
+        "query_id": "id",
+        "query": "What is the refund?",
+        "outcome": "answered",
+        "answer": "[CME] The fee is due. [1]",
+        "sources": ["cme"],
+        "chunks_retrieved": 0,
+        "chunks_used": 0,
+        "tokens_input": 0,
+        "tokens_output": 0,
+        "cost": 0.0,
+        "latency_ms": 1000,
+        "refused": False,
+        "refusal_reason": None,
+        "error_reason": None,
+        "tenant": "default",
+        "user_id": "anonymous",
+        "trace_id": "ab" * 16,
+    }
+
+
+async def test_a_refusal_is_recorded_with_its_reason(writer, tmp_path):
+    running = progress()
+    async with records(writer, tmp_path).open(running) as record:
+        running.answer = Answer(refusal=REFUSAL)
+        await record.close()
+    (entry,) = written(tmp_path)
+    assert (entry["outcome"], entry["refused"], entry["refusal_reason"], entry["answer"]) == (
+        "refused",
+        True,
+        "confidence_too_low",
+        "This is not addressed in the provided documents.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "reason"),
+    [
+        (InvalidInput("no", field="query"), "error", "INVALID_FIELD"),
+        (KeyError("a defect"), "error", "INTERNAL"),
+        (asyncio.CancelledError(), "cancelled", None),
+        (GeneratorExit(), "cancelled", None),
+    ],
+)
+async def test_a_query_without_an_answer_is_recorded_once_on_its_way_out(
+    writer, tmp_path, error, outcome, reason
+):
+    with pytest.raises(type(error)):
+        async with records(writer, tmp_path).open(progress()):
+            raise error
+    (entry,) = written(tmp_path)
+    assert (entry["outcome"], entry["error_reason"], entry["answer"]) == (outcome, reason, "")
+
+
+async def test_what_goes_wrong_after_the_answer_was_recorded_adds_no_record(writer, tmp_path):
+    with pytest.raises(GeneratorExit):
+        await answer_and_raise(records(writer, tmp_path), GeneratorExit())
+    assert [entry["outcome"] for entry in written(tmp_path)] == ["answered"]
+
+
+async def test_an_answer_that_cannot_be_recorded_is_not_given(writer, tmp_path, caplog):
+    (tmp_path / "logs").write_text("a file where the folder should be")
+    caplog.set_level(logging.CRITICAL)
+    with pytest.raises(AuditUnavailable):
+        await answer_and_raise(records(writer, tmp_path / "logs"), KeyError("never reached"))
+
+
+async def test_a_failure_keeps_its_own_error_when_it_cannot_be_recorded(writer, tmp_path, caplog):
+    (tmp_path / "logs").write_text("a file where the folder should be")
+    with caplog.at_level(logging.CRITICAL), pytest.raises(InvalidInput):
+        async with records(writer, tmp_path / "logs").open(progress()):
+            raise InvalidInput("no", field="query")
+
+
+@pytest.mark.parametrize(
+    ("how", "recorded"),
+    [
+        (QueryText.PLAIN, "fee?"),
+        (QueryText.HASH, "sha256:"),
+        (QueryText.OMIT, ""),
+    ],
+)
+async def test_the_words_of_a_question_are_recorded_as_set_in_both_files(writer, tmp_path, how, recorded):
+    running = progress("fee?")
+    async with records(writer, tmp_path, query_text=how).open(running) as record:
+        running.answer = Answer(refusal=REFUSAL)
+        await record.close()
+    (audit,), (debug,) = written(tmp_path), written(tmp_path, "debug")
+    assert audit["query"] == debug["original_query"]
+    assert audit["query"][:7] == recorded[:7]
+    assert ("fee" in (tmp_path / "queries.jsonl").read_text()) == (how is QueryText.PLAIN)
+
+
+async def test_records_are_echoed_when_asked_for(writer, tmp_path, caplog):
+    running = progress()
+    with caplog.at_level(logging.INFO):
+        async with records(writer, tmp_path, echo=True).open(running) as record:
+            running.answer = Answer()
+            await record.close()
+    assert [vars(log)["record"]["query"] for log in caplog.records if log.message == "query"] == [
+        "What is the refund?"
+    ]
+
+
+async def test_a_question_beyond_the_limit_is_recorded_up_to_it(writer, tmp_path):
+    running = progress("x" * 9_000)
+    with pytest.raises(InvalidInput):
+        async with records(writer, tmp_path).open(running):
+            raise InvalidInput("too long", field="query")
+    assert len(written(tmp_path)[0]["query"]) == 8_000
+
+
+async def test_the_debug_record_tells_how_far_a_query_came(writer, tmp_path):
+    running = progress()
+    running.gate = GATE
+    async with records(writer, tmp_path).open(running) as record:
+        running.answer = Answer(refusal=REFUSAL)
+        await record.close()
+    (entry,) = written(tmp_path, "debug")
+    assert entry["confidence_gate"] == {
+        "enabled": True,
+        "passed": False,
+        "tier": 1,
+        "top_score": 0.1,
+        "threshold": 0.2,
+        "min_chunks_required": 1,
+        "chunks_above_threshold": 0,
+    }
+    assert entry["budget"] is None
+    assert entry["answer_generated"] is False

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+
+from services.answer.answers import MatchLevel
+from services.answer.citing import Citations, Quote, pages_of
+from services.answer.corpus import Chunk, Document, PageSpan, Span
+
+TEXT = "4.2 Fees. The fee is USD 100. Notice\nis thirty days."
+CHUNK = Chunk(
+    chunk_id="chunk",
+    alias="cme__a.pdf_0",
+    document_id="cme/a.pdf",
+    source="cme",
+    title="Agreement",
+    heading_chain=("Fees",),
+    section="Fees",
+    text=TEXT,
+    span=Span(1000, 1000 + len(TEXT)),
+    pages=(PageSpan(3, Span(1000, 1036)), PageSpan(4, Span(1036, 1000 + len(TEXT)))),
+    table_header="",
+    generation="g1",
+    sentences=(),
+)
+DOCUMENT = Document("cme/a.pdf", "Agreement", "d" * 64, "g1", ())
+
+
+def citations(chunk: Chunk = CHUNK, document: Document = DOCUMENT) -> Citations:
+    return Citations({chunk.chunk_id: chunk}, {document.document_id: document}, "c" * 64)
+
+
+def quote(text: str, start: int = 1000) -> Quote:
+    return Quote(text, "chunk", "cme/a.pdf", start)
+
+
+def test_a_citation_says_where_the_stored_words_stand():
+    citation = citations().cite(quote("The fee is USD 100.", 1010))
+    assert citation is not None
+    assert (citation.quote, citation.span) == ("The fee is USD 100.", Span(1010, 1029))
+    assert (citation.page, citation.last_page, citation.number) == (3, 3, 1)
+    assert citation.certificate.document_sha256 == "d" * 64
+    assert citation.certificate.quote_sha256 == hashlib.sha256(b"The fee is USD 100.").hexdigest()
+
+
+def test_a_quote_in_another_setting_is_cited_in_the_words_of_the_document():
+    citation = citations().cite(quote("notice is thirty days."))
+    assert citation is not None
+    assert (citation.quote, citation.match_level) == ("Notice\nis thirty days.", MatchLevel.FOLDED)
+    assert (citation.page, citation.last_page) == (3, 4)
+
+
+def test_the_same_words_keep_their_number():
+    book = citations()
+    numbers = [book.cite(quote(text)).number for text in ("The fee", "4.2 Fees.", "The fee")]
+    assert numbers == [1, 2, 1]
+    assert [one.number for one in book.all] == [1, 2]
+
+
+def test_words_that_do_not_stand_there_get_no_citation_and_no_number():
+    book = citations()
+    assert book.cite(quote("The fee is USD 101.")) is None
+    assert book.all == ()
+
+
+def test_a_chunk_that_is_gone_or_of_another_version_cannot_be_cited():
+    assert citations(dataclasses.replace(CHUNK, chunk_id="other")).cite(quote("The fee")) is None
+    assert citations(document=dataclasses.replace(DOCUMENT, generation="g2")).cite(quote("The fee")) is None
+
+
+def test_a_definition_that_runs_on_into_the_next_chunk_is_cited_up_to_the_end_of_its_own():
+    citation = citations().cite(quote("Notice\nis thirty days. It is in writing.", 1030))
+    assert citation is not None
+    assert citation.quote == "Notice\nis thirty days."
+
+
+def test_a_format_without_pages_gives_none():
+    assert pages_of((), Span(0, 5)) == (None, None)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from services.answer.corpus import Definition, ResolvedDefinition, Span
+from services.answer.defining import conflicts_of, defines, fitting, relevant, term_asked_for
+from services.answer.tokens import TokenCounter
+
+
+def definition(term: str, source: str = "cme", document: str = "cme/a.txt") -> Definition:
+    text = f"“{term}” means something."
+    return Definition(term, text, Span(0, len(text)), "chunk", document, source)
+
+
+def resolved(term: str, source: str = "cme", *conflicting: Definition) -> ResolvedDefinition:
+    return ResolvedDefinition(definition(term, source), 1, "", conflicting)
+
+
+@pytest.mark.parametrize(
+    ("question", "term"),
+    [
+        ("What is a Non-Professional?", "Non-Professional"),
+        ("what is meant by 'Unit of Count'?", "Unit of Count"),
+        ("What does “Subscriber” mean?", "Subscriber"),
+        ("Define Subscriber.", "Subscriber"),
+        ("What is the definition of the term Level 2 Data?", "Level 2 Data"),
+        ("meaning of Subscriber", "Subscriber"),
+        ("How much does a device cost?", ""),
+        ("Is there a cap on liability?", ""),
+    ],
+)
+def test_a_definitional_question_names_its_term(question, term):
+    assert term_asked_for(question) == term
+
+
+@pytest.mark.parametrize(
+    ("term", "asked", "same"),
+    [
+        ("Non-Professional", "non-professionals", True),
+        ("Subscriber", "Subscribers", True),
+        ("Subscriber", "subscriber agreement", False),
+        ("Subscriber", "", False),
+    ],
+)
+def test_a_definition_is_recognised_in_any_inflection(term, asked, same):
+    assert defines(definition(term), asked) is same
+
+
+def test_another_source_s_definition_counts_only_when_the_question_uses_its_term():
+    own, asked, foreign = resolved("Device"), resolved("Subscriber", "opra"), resolved("Vendor", "opra")
+    assert relevant([own, asked, foreign], "Who is a subscriber?", ["cme"]) == (own, asked)
+
+
+def test_a_term_is_explained_once():
+    assert len(relevant([resolved("Device"), resolved("device")], "", ["cme"])) == 1
+
+
+def test_conflicts_within_a_source_count_only_for_documents_of_the_answer():
+    near, far = definition("Device", "cme", "cme/b.txt"), definition("Device", "cme", "cme/c.txt")
+    foreign = definition("Device", "opra", "opra/d.txt")
+    one = resolved("Device", "cme", near, far, foreign)
+    assert conflicts_of(one, ["cme/b.txt"]) == (near, foreign)
+
+
+def test_definitions_that_do_not_fit_are_left_out():
+    one, two = resolved("Device"), resolved("A much longer term")
+    kept, used = fitting([two, one], len(one.definition.text), TokenCounter("characters", len))
+    assert (kept, used) == ((one,), len(one.definition.text))

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.answer.answers import (
+    AbsenceEvidence,
+    Answer,
+    Certificate,
+    Citation,
+    DefinitionInUse,
+    GateDecision,
+    GateRule,
+    GateTier,
+    MatchLevel,
+    Note,
+    NoteKind,
+    Refusal,
+    RefusalReason,
+    Statement,
+)
+from services.answer.corpus import Span
+from services.answer.events import Gated, Refused, Retrieved, Validated, fold, numbers_of, unfold
+
+CERTIFICATE = Certificate("d" * 64, "q" * 64, "g", "extractive", "c" * 64)
+DECISION = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
+REFUSAL = Refusal(
+    RefusalReason.CONFIDENCE_TOO_LOW,
+    "Not addressed.",
+    "Nothing.",
+    DECISION,
+    (),
+    AbsenceEvidence("1", 1, 0, 0, ()),
+)
+
+
+def citation(number: int) -> Citation:
+    where = ("cme/a.pdf", "cme", "Agreement", "Fees", 1, 1)
+    place = (Span(number, number + 1), "chunk", "alias")
+    return Citation(number, *where, "x", *place, MatchLevel.EXACT, CERTIFICATE)
+
+
+def content(kind: str, numbers: tuple[int, ...]):
+    if kind == "statement":
+        return Statement("x", ("CME",), numbers)
+    if kind == "definition":
+        return DefinitionInUse("Term", numbers[0], numbers[1:], 1, "")
+    return Note(NoteKind.CROSS_REFERENCE, "See elsewhere.", numbers)
+
+
+@st.composite
+def answers(draw) -> Answer:
+    """Answers as they are composed: citations numbered by first use."""
+    order = {"statement": 0, "definition": 1, "note": 2}
+    kinds = sorted(draw(st.lists(st.sampled_from(list(order)), max_size=8)), key=lambda kind: order[kind])
+    used, parts = 0, []
+    for kind in kinds:
+        old = draw(st.lists(st.integers(1, used), max_size=2, unique=True)) if used else []
+        new = draw(st.integers(0 if old or kind == "note" else 1, 2))
+        parts.append(content(kind, (*old, *range(used + 1, used + new + 1))))
+        used += new
+    return Answer(
+        citations=tuple(citation(number) for number in range(1, used + 1)),
+        statements=tuple(part for part in parts if isinstance(part, Statement)),
+        definitions=tuple(part for part in parts if isinstance(part, DefinitionInUse)),
+        notes=tuple(part for part in parts if isinstance(part, Note)),
+    )
+
+
+@given(answers())
+def test_folding_the_events_of_an_answer_gives_the_answer(answer):
+    stages = [Retrieved("fee", 3, (), "1"), Gated(DECISION)]
+    assert fold([*stages, *unfold(answer)]) == answer
+
+
+@given(answers())
+def test_every_citation_is_sent_once_before_or_with_its_first_use(answer):
+    sent: list[int] = []
+    for event in unfold(answer):
+        if isinstance(event, Validated):
+            sent += [one.number for one in event.citations]
+            assert set(numbers_of(event.content)) <= set(sent)
+    assert sent == [one.number for one in answer.citations]
+
+
+def test_a_refusal_is_one_event_and_folds_back():
+    answer = Answer(refusal=REFUSAL)
+    assert list(unfold(answer)) == [Refused(REFUSAL)]
+    assert fold(unfold(answer)) == answer

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
+from services.answer.extraction import choose_sentences, score_sentences, sentences_of
+from services.answer.grading import GradedCandidate
+from services.answer.stems import stems_of
+
+FEE = "The licensee shall pay a monthly fee of USD 100 for each device."
+LAW = "This agreement is governed by the laws of the State of Illinois."
+NOTICE = "Either party may terminate on thirty days written notice to the other."
+
+
+def chunk(*sentences: str, start: int = 0, name: str = "c", headings: tuple[str, ...] = ()) -> Chunk:
+    text = " ".join(sentences)
+    spans, at = [], start
+    for sentence in sentences:
+        spans.append(Span(at, at + len(sentence)))
+        at += len(sentence) + 1
+    whole = Span(start, start + len(text))
+    return Chunk(name, name, "cme/a.txt", "cme", "T", headings, "S", text, whole, (), "", "g", tuple(spans))
+
+
+def graded(part: Chunk, *similarities: float, combined: float = 0.8) -> GradedCandidate:
+    windows = tuple(Window(span, cosine) for span, cosine in zip(part.sentences, similarities, strict=True))
+    return GradedCandidate(Candidate(part, max(similarities), 0.0, combined, windows), combined, combined)
+
+
+def found(question: str = "", lexicon: str = "") -> Found:
+    nothing = Leg(0, None)
+    background = Background(0.6, calibrated=True)
+    stems, extra = tuple(stems_of(question)), tuple(stems_of(lexicon))
+    return Found("", question, (), nothing, nothing, 0, 0, background, {}, stems, extra, "1")
+
+
+def chosen(kept, question: str = "", lexicon: str = "") -> list[str]:
+    return [one.sentence.text for one in choose_sentences(kept, found(question, lexicon))]
+
+
+def test_the_sentence_with_the_words_of_the_question_comes_first():
+    assert chosen([graded(chunk(LAW, FEE, NOTICE), 0.3, 0.3, 0.3)], "monthly fee per device")[0] == FEE
+
+
+def test_words_that_the_lexicon_adds_count_as_well():
+    assert chosen([graded(chunk(LAW, FEE, NOTICE), 0.3, 0.3, 0.3)], "", "terminate notice")[0] == NOTICE
+
+
+def test_a_sentence_takes_the_cosine_of_its_own_window():
+    assert chosen([graded(chunk(LAW, FEE, NOTICE), 0.1, 0.1, 0.9)]) == [NOTICE]
+
+
+def test_runners_up_must_come_close_to_the_best():
+    assert chosen([graded(chunk(LAW, FEE, NOTICE), 0.5, 0.49, 0.1)]) == [LAW, FEE]
+
+
+def test_no_more_than_three_sentences_are_chosen():
+    kept = [graded(chunk(*[f"{LAW} {i}" for i in range(9)]), *[0.5] * 9)]
+    assert len(chosen(kept)) == 3
+
+
+def test_a_sentence_that_two_chunks_share_is_chosen_once():
+    first = chunk(LAW, FEE, name="one")
+    second = chunk(FEE, NOTICE, name="two", start=len(LAW) + 1)
+    scored = score_sentences([graded(first, 0.5, 0.5), graded(second, 0.5, 0.5)], found())
+    assert [(one.sentence.chunk.alias, one.sentence.text) for one in scored] == [
+        ("one", LAW),
+        ("one", FEE),
+        ("two", NOTICE),
+    ]
+
+
+@pytest.mark.parametrize("heading", ["12. GOVERNING LAW", "Fees and charges due", "Fees:"])
+def test_headings_and_fragments_are_no_statements(heading):
+    part = chunk(heading, LAW, headings=("Fees and Charges Due",))
+    assert [one.text for one in sentences_of(part)] == [LAW]
+
+
+def test_a_table_row_is_a_statement_and_its_header_is_none():
+    part = chunk("Fee | Amount | Unit", "Display | USD 100 | month", "Non-display | USD 250 | month")
+    assert [one.text for one in sentences_of(part)] == [
+        "Display | USD 100 | month",
+        "Non-display | USD 250 | month",
+    ]
+
+
+def test_the_first_row_of_a_table_without_a_header_is_a_statement():
+    part = chunk("Governing law | Illinois", "Venue | Chicago")
+    assert len(list(sentences_of(part))) == 2
+
+
+def test_a_chunk_of_fragments_only_offers_them():
+    assert [one.text for one in sentences_of(chunk("USD 10."))] == ["USD 10."]
+
+
+def test_nothing_kept_gives_no_sentences():
+    assert choose_sentences((), found("fee")) == ()
+
+
+words = st.lists(
+    st.sampled_from(["fee", "monthly", "device", "law", "notice", "the", "of", "10", ";", "."]), max_size=12
+)
+
+
+@given(st.lists(words, min_size=1, max_size=6), words)
+def test_every_sentence_is_a_slice_and_every_share_lies_between_0_and_1(sentences, question):
+    part = chunk(*(" ".join(sentence) or "." for sentence in sentences), start=7)
+    kept = [graded(part, *[0.0] * len(sentences), combined=0.0)]
+    query = " ".join(question)
+    for one in score_sentences(kept, found(query, query)):
+        span = one.sentence.span
+        assert part.text[span.start - 7 : span.end - 7] == one.sentence.text
+        assert 0 <= one.score <= 0.85 + 1e-9
+
+
+@given(st.text(max_size=50))
+def test_stems_are_lower_case_words_of_two_characters_and_more(text):
+    assert all(len(stem) >= 1 and not re.search(r"\s", stem) for stem in stems_of(text))
+
+
+def test_stems_are_cut_as_retrieval_cuts_them():
+    assert stems_of("Redistribution fees, 10b-5 and 401(k).") == [
+        "redistribut", "fee", "10b", "and", "401", "10b-5", "401k",
+    ]  # fmt: skip

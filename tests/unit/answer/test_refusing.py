@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from services.answer.answers import GateDecision, GateRule, GateTier, RefusalReason, TermHits
+from services.answer.corpus import Background, Found, Leg
+from services.answer.refusing import content_words, missing_sentence, refusal_message
+from services.answer.stems import stems_of
+
+GATE = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
+
+
+@pytest.mark.parametrize(
+    ("sources", "message"),
+    [
+        ((), "This is not addressed in the provided documents."),
+        (("cme",), "This is not addressed in the provided CME documents."),
+        (("cme", "opra"), "This is not addressed in the provided CME, OPRA documents."),
+        (tuple("abcde"), "This is not addressed in the provided A, B, C, D, E documents."),
+        (tuple("abcdef"), "This is not addressed in the provided documents."),
+    ],
+)
+def test_the_refusal_sentence_is_exact(sources, message):
+    assert refusal_message(sources) == message
+
+
+@pytest.mark.parametrize(
+    ("reason", "gate", "hits", "words"),
+    [
+        (RefusalReason.CONFIDENCE_TOO_LOW, GATE, (TermHits("refund", 0), TermHits("fee", 3)), "“refund”"),
+        (RefusalReason.CONFIDENCE_TOO_LOW, GATE, (TermHits("fee", 3),), "0.10 where 0.20 is needed"),
+        (
+            RefusalReason.CONFIDENCE_TOO_LOW,
+            dataclasses.replace(GATE, rule=GateRule.RATIO_TOO_LOW),
+            (),
+            "stands out",
+        ),
+        (RefusalReason.NO_CHUNKS_RETRIEVED, dataclasses.replace(GATE, top_score=None), (), "anything to do"),
+        (RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET, GATE, (), "token budget"),
+        (RefusalReason.VALIDATION_FAILED, GATE, (), "no longer stand"),
+    ],
+)
+def test_what_is_missing_is_one_sentence_about_the_reason(reason, gate, hits, words):
+    sentence = missing_sentence(reason, gate, hits)
+    assert words in sentence
+    assert sentence.endswith(".")
+
+
+def found(question: str, keywords: str) -> Found:
+    nothing = Leg(0, None)
+    background = Background(0.0, calibrated=False)
+    stems = tuple(stems_of(keywords))
+    return Found("", question, (), nothing, nothing, 0, 0, background, {}, stems, (), "1")
+
+
+def test_the_words_that_carry_a_question_are_kept_as_written_each_once():
+    asked = found("What Refunds do refunds of the device-fees cost?", "refund device fee cost")
+    assert content_words(asked) == ("Refunds", "device-fees", "cost")

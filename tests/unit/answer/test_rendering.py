@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import dataclasses
+
+from services.answer.answers import (
+    AbsenceEvidence,
+    Answer,
+    Certificate,
+    Citation,
+    DefinitionInUse,
+    GateDecision,
+    GateRule,
+    GateTier,
+    MatchLevel,
+    Note,
+    NoteKind,
+    Refusal,
+    RefusalReason,
+    Statement,
+    SupportingClause,
+    TermHits,
+)
+from services.answer.corpus import Span
+from services.answer.rendering import render_markdown, render_text
+
+QUOTE = "The fee is\nUSD 100 per month."
+CITATION = Citation(
+    number=1,
+    document="cme/fees.pdf",
+    source="cme",
+    title="Fee Schedule",
+    section="4.2 Fees",
+    page=3,
+    last_page=3,
+    quote=QUOTE,
+    span=Span(0, len(QUOTE)),
+    chunk_id="id",
+    chunk_alias="cme__fees.pdf_0",
+    match_level=MatchLevel.EXACT,
+    certificate=Certificate("d" * 64, "q" * 64, "g", "extractive", "c" * 64),
+)
+CLAUSE = SupportingClause(
+    chunk_id="id",
+    chunk_alias="cme__fees.pdf_0",
+    document="cme/fees.pdf",
+    source="cme",
+    title="Fee Schedule",
+    section="4.2 Fees",
+    page=3,
+    last_page=4,
+    text=f"4.2 Fees\n\n{QUOTE}",
+    span=Span(0, 40),
+    quoted=(),
+    grade=3,
+    probability=0.81,
+    score=0.7,
+)
+ANSWER = Answer(
+    citations=(CITATION, dataclasses.replace(CITATION, number=2, page=None, last_page=None)),
+    statements=(Statement(QUOTE, ("CME",), (1,)),),
+    supporting_clauses=(CLAUSE,),
+    definitions=(DefinitionInUse("Fee", 2, (1,), 1, ""),),
+    notes=(Note(NoteKind.CROSS_REFERENCE, "The quoted clause refers to Schedule B.", (1,)),),
+)
+GATE = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
+REFUSAL = Refusal(
+    reason=RefusalReason.CONFIDENCE_TOO_LOW,
+    message="This is not addressed in the provided CME documents.",
+    missing="No passage mentions “refund”.",
+    gate=GATE,
+    nearest_clauses=(CLAUSE,),
+    absence=AbsenceEvidence("1", 4, 12, 2, (TermHits("refund", 0),)),
+)
+
+
+def test_text_has_one_statement_a_line_with_source_and_number():
+    assert render_text(ANSWER) == "[CME] The fee is USD 100 per month. [1]"
+
+
+def test_text_of_a_refusal_is_its_message_and_what_is_missing():
+    assert render_text(Answer(refusal=REFUSAL)) == (
+        "This is not addressed in the provided CME documents. No passage mentions “refund”."
+    )
+
+
+def test_markdown_has_the_five_sections_in_order():
+    headings = [line for line in render_markdown(ANSWER).splitlines() if line.startswith("#")]
+    assert headings == ["## Answer", "## Supporting Clauses", "## Definitions", "## Citations", "## Notes"]
+
+
+def test_empty_optional_sections_are_left_out():
+    markdown = render_markdown(dataclasses.replace(ANSWER, definitions=(), notes=()))
+    assert [line for line in markdown.splitlines() if line.startswith("#")] == [
+        "## Answer",
+        "## Supporting Clauses",
+        "## Citations",
+    ]
+
+
+def test_a_citation_names_its_page_only_where_there_is_one():
+    markdown = render_markdown(ANSWER)
+    assert "\\[1\\] \\[CME\\] Fee Schedule, 4.2 Fees, p. 3: “The fee is USD 100 per month.”" in markdown
+    assert "\\[2\\] \\[CME\\] Fee Schedule, 4.2 Fees: “The fee is USD 100 per month.”" in markdown
+
+
+def test_a_passage_is_quoted_line_by_line_with_its_pages_and_grade():
+    markdown = render_markdown(ANSWER)
+    assert (
+        "pp. 3–4**, grade 3, probability 0.81\n\n> 4.2 Fees\n> The fee is\n> USD 100 per month." in markdown
+    )
+
+
+def test_text_of_a_document_cannot_become_markup():
+    hostile = dataclasses.replace(ANSWER, statements=(Statement("# <b>*x*</b> [y](z)", ("CME",), (1,)),))
+    assert "\\# \\<b\\>\\*x\\*\\</b\\> \\[y\\](z)" in render_markdown(hostile)
+
+
+def test_markdown_of_a_refusal_shows_what_was_searched_and_the_nearest_clauses():
+    markdown = render_markdown(Answer(refusal=REFUSAL))
+    headings = [line for line in markdown.splitlines() if line.startswith("#")]
+    assert headings == ["## Answer", "## Nearest Clauses", "## Searched"]
+    assert "4 documents, 12 pages, 2 of them unreadable" in markdown
+    assert "“refund” in 0" in markdown
