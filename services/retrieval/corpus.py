@@ -63,6 +63,8 @@ class Chunk:
     content_sha256: str
     is_definitions: bool
     ordinal: int
+    sentences: tuple[Span, ...]
+    """Of `text`, in order, in code points of the document; to be stored with the chunk."""
     indexed_at: datetime | None = None
     """When the version became visible; None while it is staged."""
 
