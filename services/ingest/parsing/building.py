@@ -69,6 +69,14 @@ def join_cells(cells: list[str]) -> str:
     return CELL_SEPARATOR.join(collapsed) if any(collapsed) else ""
 
 
+def without_empty_columns(rows: list[list[str]]) -> list[list[str]]:
+    """Rows of equal length, without columns that no row fills: many tables use them as margins."""
+    width = max(map(len, rows))
+    padded = [row + [""] * (width - len(row)) for row in rows]
+    used = [index for index in range(width) if any(row[index].strip() for row in padded)]
+    return [[row[index] for index in used] for row in padded]
+
+
 def looks_like_header(cells: list[str]) -> bool:
     """Whether a first row names the columns: it fills every one, and not with an amount."""
     return len(cells) > 1 and all(cell.strip() and not _AMOUNT.match(cell) for cell in cells)

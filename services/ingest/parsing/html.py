@@ -24,8 +24,8 @@ from services.ingest.parsing.text import decode
 _BLOCKS = frozenset(
     """
     address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure
-    footer form h1 h2 h3 h4 h5 h6 header hr html legend li main menu ol p pre section summary table tbody td tfoot th
-    thead tr ul
+    footer form h1 h2 h3 h4 h5 h6 header hr html legend li main menu ol p pre section summary table tbody td
+    tfoot th thead tr ul
     """.split()  # noqa: SIM905 - a list would take a screen
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}

@@ -9,7 +9,7 @@ from typing import Literal
 from lxml import etree
 
 from services.ingest.documents import BlockKind
-from services.ingest.parsing.building import join_cells, looks_like_header
+from services.ingest.parsing.building import join_cells, looks_like_header, without_empty_columns
 from services.ingest.parsing.html_text import is_hidden, visible_text
 
 LONGEST_CELL = 2_000
@@ -41,7 +41,7 @@ def read_table(table: etree._Element) -> Rows | Literal[Frame.TEXT]:
     named: Rows = [] if caption is None else [(BlockKind.PARAGRAPH, visible_text(caption))]
     if all(_is_item(row) for row in rows):
         return named + [(BlockKind.LIST_ITEM, " ".join(filter(None, row))) for row in rows]
-    return named + _data_rows(elements, _without_empty_columns(rows))
+    return named + _data_rows(elements, without_empty_columns(rows))
 
 
 def _data_rows(elements: list[etree._Element], rows: list[list[str]]) -> Rows:
@@ -59,11 +59,3 @@ def _cells(row: etree._Element) -> list[etree._Element]:
 def _is_item(row: list[str]) -> bool:
     filled = [cell for cell in row if cell]
     return len(filled) <= 1 or (len(filled) == 2 and _LABEL.fullmatch(filled[0]) is not None)
-
-
-def _without_empty_columns(rows: list[list[str]]) -> list[list[str]]:
-    """Rows without columns that no row fills: filings use them as margins."""
-    width = max(map(len, rows))
-    padded = [row + [""] * (width - len(row)) for row in rows]
-    used = [index for index in range(width) if any(row[index] for row in padded)]
-    return [[row[index] for index in used] for row in padded]

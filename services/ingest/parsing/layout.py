@@ -76,7 +76,7 @@ def merge_spans(spans: Iterable[tuple[int, int, int, int, bool, str]]) -> list[F
         if (
             last is not None
             and -size < left - last.right < size + size // 5
-            and abs(baseline - last.baseline) < (last.size if last.size > size else size) * 0.45
+            and _on_one_row(baseline - last.baseline, size, last.size)
         ):
             apart = left - last.right > size // 7 or text[0] == " " or spaced
             last.text = f"{last.text} {words}" if apart else last.text + words
@@ -89,6 +89,12 @@ def merge_spans(spans: Iterable[tuple[int, int, int, int, bool, str]]) -> list[F
             fragments.append(last)
         spaced = text[-1] == " "
     return fragments
+
+
+def _on_one_row(step: int, size: int, other: int) -> bool:
+    """Whether baselines `step` apart are one row's: less than half a line; more for a superscript."""
+    smaller, larger = (size, other) if size < other else (other, size)
+    return abs(step) < larger * (0.45 if smaller * 1.15 > larger else 0.7)
 
 
 def read_page(fragments: list[Fragment]) -> list[Row]:
@@ -150,10 +156,9 @@ def _rows(fragments: Sequence[Fragment], column: int) -> list[Row]:
     groups: list[list[Fragment]] = []
     baseline = size = 0
     for piece in sorted(fragments, key=_position):
-        larger = piece.size if piece.size > size else size
-        if groups and piece.baseline - baseline < larger * 0.45:
+        if groups and _on_one_row(piece.baseline - baseline, piece.size, size):
             groups[-1].append(piece)
-            size = larger
+            size = piece.size if piece.size > size else size
         else:
             groups.append([piece])
             size = piece.size
@@ -180,7 +185,7 @@ _ITEM = re.compile(
 )
 """How a new item or definition begins."""
 _CLOSED = tuple('.;:!?”")]')
-_OPEN_END = re.compile(r"(?:[.;:!?][”\")\]]*|[;,] (?:and|or))$")
+_OPEN_END = re.compile(r"(?:[.;:!?][”\")\]]*|; (?:and|or))$")
 
 
 def make_paragraphs(rows: Sequence[Row]) -> list[Paragraph]:
@@ -222,11 +227,9 @@ def _starts_paragraph(above: Row, row: Row, pitch: float, right_edge: int) -> bo
 
 
 def _runs_on(above: Row, row: Row, right_edge: int) -> bool:
-    """Whether a sentence goes on in other type: the row above is full and open, and this one begins small."""
+    """Whether a sentence goes on in other type: the row above is full, and nothing ends there."""
     full = above.right > right_edge - 8 * above.size
-    return (
-        full and abs(row.size - above.size) < 8 and row.text[0].islower() and not above.text.endswith(_CLOSED)
-    )
+    return full and abs(row.size - above.size) < 8 and not above.text.endswith(_CLOSED)
 
 
 def _style(rows: Sequence[Row]) -> Style:

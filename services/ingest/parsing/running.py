@@ -12,10 +12,13 @@ from collections.abc import Sequence
 
 from services.ingest.parsing.layout import Row
 
-EDGE_ROWS = 3
+EDGE_ROWS = 5
 """Rows from the top and from the bottom of a page that may be running."""
 SHARE = 0.4
 """A running row stands on at least this share of the pages with text: books alternate two of them."""
+SENTENCE_SHARE = 0.2
+"""The same for a row of at least `SENTENCE_CHARACTERS`: it does not come about by chance."""
+SENTENCE_CHARACTERS = 25
 LEAST_PAGES = 3
 
 _NUMBER = re.compile(r"\d{1,5}")
@@ -45,9 +48,15 @@ def _find_running(pages: Sequence[list[Row]]) -> tuple[set[str], set[Counter]]:
             texts[row.text].add(number)
             for counter in _counters(row.text, number):
                 counters[counter].add(number)
-    least = max(LEAST_PAGES, SHARE * sum(1 for rows in pages if rows))
+    count = sum(1 for rows in pages if rows)
+    least = max(LEAST_PAGES, SHARE * count)
+    least_sentence = max(LEAST_PAGES, SENTENCE_SHARE * count)
     return (
-        {text for text, where in texts.items() if len(where) >= least},
+        {
+            text
+            for text, where in texts.items()
+            if len(where) >= (least if len(text) < SENTENCE_CHARACTERS else least_sentence)
+        },
         {
             counter
             for counter, where in counters.items()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pymupdf
 
-from services.ingest.parsing.building import join_cells, looks_like_header
+from services.ingest.parsing.building import join_cells, looks_like_header, without_empty_columns
 from services.ingest.parsing.layout import Fragment
 
 ALIGNED_ROWS = 2
@@ -69,8 +69,9 @@ def find_tables(
         if _is_table(rows) and _letters(cell for row in rows for cell in row) == _letters(
             piece.text for piece in inside
         ):
-            lines = tuple(filter(None, map(join_cells, rows)))
-            tables.append(Table(int(box.y0), lines, looks_like_header(rows[0])))
+            rows = without_empty_columns(rows)
+            is_header = looks_like_header(rows[0]) or _is_bold(inside, found.rows[0].bbox[3] * scale)
+            tables.append(Table(int(box.y0), tuple(filter(None, map(join_cells, rows))), is_header))
             fragments = [piece for piece in fragments if not _is_inside(piece, box)]
     return tables, fragments
 
@@ -110,3 +111,9 @@ def _is_table(rows: list[list[str]]) -> bool:
 
 def _letters(texts: Iterable[str]) -> Counter[str]:
     return Counter("".join("".join(texts).split()))
+
+
+def _is_bold(inside: Sequence[Fragment], bottom: float) -> bool:
+    """Whether all that stands above `bottom` is bold."""
+    first = [piece for piece in inside if piece.baseline <= bottom]
+    return bool(first) and all(piece.bold_characters * 2 > len(piece.text) for piece in first)
