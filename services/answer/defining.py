@@ -38,20 +38,19 @@ def defines(definition: Definition, term: str) -> bool:
 
 
 def relevant(
-    resolved: Iterable[ResolvedDefinition], question: str, sources: Iterable[str]
+    resolved: Iterable[ResolvedDefinition], sources: Iterable[str]
 ) -> tuple[ResolvedDefinition, ...]:
-    """The definitions that bear on an answer from `sources`, at most eight, in order.
+    """At most eight definitions, by depth, each term once: as a source in `sources` defines it, if one does.
 
-    A source's definitions hold for its own documents: one of another source is kept only when the question
-    itself uses the term. Each term once.
+    A term that the question uses comes with the definitions of all sources; those that an answer does not
+    rest on are shown as conflicts of the one it rests on.
     """
-    own, asked = set(sources), set(stems_of(question))
-    kept: dict[tuple[str, ...], ResolvedDefinition] = {}
-    for one in resolved:
-        stems = tuple(stems_of(one.definition.term))
-        if one.definition.source in own or (stems and asked.issuperset(stems)):
-            kept.setdefault(stems or (one.definition.term,), one)
-    return tuple(kept.values())[:MAX_DEFINITIONS]
+    own = set(sources)
+    ordered = sorted(resolved, key=lambda one: (one.depth, one.definition.source not in own))
+    terms: dict[tuple[str, ...], ResolvedDefinition] = {}
+    for one in ordered:
+        terms.setdefault(tuple(stems_of(one.definition.term)) or (one.definition.term,), one)
+    return tuple(terms.values())[:MAX_DEFINITIONS]
 
 
 def conflicts_of(one: ResolvedDefinition, documents: Iterable[str]) -> tuple[Definition, ...]:

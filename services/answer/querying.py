@@ -170,7 +170,7 @@ class Querying:
                 progress.question, found, sentences, self._policy.definition_depth
             )
             sources = {one.candidate.chunk.source for one in progress.kept}
-            kept = defining.relevant(resolved, progress.question.query, sources)
+            kept = defining.relevant(resolved, sources)
             span.set_attribute("clausegate.definitions", len(kept))
         return kept
 

@@ -46,13 +46,9 @@ def test_a_definition_is_recognised_in_any_inflection(term, asked, same):
     assert defines(definition(term), asked) is same
 
 
-def test_another_source_s_definition_counts_only_when_the_question_uses_its_term():
-    own, asked, foreign = resolved("Device"), resolved("Subscriber", "opra"), resolved("Vendor", "opra")
-    assert relevant([own, asked, foreign], "Who is a subscriber?", ["cme"]) == (own, asked)
-
-
-def test_a_term_is_explained_once():
-    assert len(relevant([resolved("Device"), resolved("device")], "", ["cme"])) == 1
+def test_a_term_is_explained_once_and_as_the_source_of_the_answer_defines_it():
+    foreign, own, other = resolved("Device", "opra"), resolved("device"), resolved("Vendor", "opra")
+    assert relevant([foreign, own, other], ["cme"]) == (own, other)
 
 
 def test_conflicts_within_a_source_count_only_for_documents_of_the_answer():

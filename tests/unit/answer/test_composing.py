@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from services.answer.answers import NoteKind
+from services.answer.citing import Citations
+from services.answer.composing import Draft, compose
+from services.answer.corpus import Candidate, Chunk, Definition, Document, ResolvedDefinition, Span
+from services.answer.extraction import sentences_of
+from services.answer.grading import GradedCandidate
+
+FEE = "The licensee shall pay a monthly fee of USD 100 for each Device."
+NOTICE = "Either party may terminate as set out in Section 9 of the agreement."
+TERM = "“Device” means any unit that displays market data."
+
+
+def chunk(name: str, document: str, *sentences: str) -> Chunk:
+    text, spans, at = " ".join(sentences), [], 0
+    for sentence in sentences:
+        spans.append(Span(at, at + len(sentence)))
+        at += len(sentence) + 1
+    source = document.split("/")[0]
+    return Chunk(
+        name, name, document, source, document, (), "S", text, Span(0, len(text)), (), "", "g", tuple(spans)
+    )
+
+
+def definition(part: Chunk, text: str = TERM) -> Definition:
+    start = part.text.index(text)
+    return Definition(
+        "Device", text, Span(start, start + len(text)), part.chunk_id, part.document_id, part.source
+    )
+
+
+CLAUSES = chunk("clauses", "cme/a.txt", FEE, NOTICE)
+TERMS = chunk("terms", "cme/b.txt", TERM)
+FOREIGN = chunk("foreign", "opra/c.txt", TERM.replace("unit", "screen"))
+ALL = (CLAUSES, TERMS, FOREIGN)
+
+
+def kept(part: Chunk, grade: int = 3) -> GradedCandidate:
+    return GradedCandidate(Candidate(part, 0.5, 0.0, 0.9, ()), 0.6, 0.9, grade=grade, probability=0.7)
+
+
+def draft(question: str = "What is the fee?", *, grade: int = 3, calibrated: bool = True) -> Draft:
+    foreign = definition(FOREIGN, TERM.replace("unit", "screen"))
+    return Draft(
+        question=question,
+        kept=(kept(CLAUSES, grade),),
+        sentences=tuple(sentences_of(CLAUSES)),
+        definitions=(ResolvedDefinition(definition(TERMS), 1, "", (foreign,)),),
+        calibrated=calibrated,
+    )
+
+
+def answer(of: Draft, live: tuple[Chunk, ...] = ALL, unreadable: tuple[int, ...] = ()):
+    chunks = {one.chunk_id: one for one in live}
+    documents = {
+        one.document_id: Document(one.document_id, one.title, "d" * 64, "g", unreadable) for one in live
+    }
+    return compose(of, Citations(chunks, documents, "c" * 64), chunks, documents)
+
+
+def test_statements_definitions_and_conflicts_are_numbered_in_order_of_use():
+    composed = answer(draft())
+    assert [one.citation_numbers for one in composed.statements] == [(1,), (2,)]
+    (in_use,) = composed.definitions
+    assert (in_use.citation_number, in_use.conflicting_citation_numbers) == (3, (4,))
+    assert [one.source for one in composed.citations] == ["cme", "cme", "cme", "opra"]
+
+
+def test_a_statement_whose_chunk_is_gone_is_dropped_and_leaves_no_citation():
+    composed = answer(draft(), live=(TERMS,))
+    assert composed.statements == ()
+    assert composed.supporting_clauses == ()
+
+
+def test_a_statement_whose_words_changed_is_dropped():
+    changed = dataclasses.replace(CLAUSES, text=CLAUSES.text.replace("USD 100", "USD 900"))
+    assert [one.text for one in answer(draft(), live=(changed, TERMS)).statements] == [NOTICE]
+
+
+def test_a_term_that_is_asked_for_is_answered_by_all_its_definitions_first():
+    composed = answer(draft("What is a Device?"))
+    assert [one.text for one in composed.statements] == [TERM, TERM.replace("unit", "screen"), FEE]
+    assert [one.source_prefixes for one in composed.statements] == [("CME",), ("OPRA",), ("CME",)]
+
+
+def test_what_is_quoted_is_marked_in_its_passage():
+    (clause,) = answer(draft()).supporting_clauses
+    assert [CLAUSES.text[span.start : span.end] for span in clause.quoted] == [FEE, NOTICE]
+
+
+@pytest.mark.parametrize(
+    ("of", "unreadable", "kind"),
+    [
+        (draft(), (), NoteKind.DEFINITION_CONFLICT),
+        (draft(), (), NoteKind.CROSS_REFERENCE),
+        (draft(), (4, 5), NoteKind.UNREADABLE_PAGES),
+        (draft(calibrated=False), (), NoteKind.UNCALIBRATED),
+        (draft(grade=1), (), NoteKind.WEAK_EVIDENCE),
+    ],
+)
+def test_a_reader_is_told_what_limits_the_answer(of, unreadable, kind):
+    assert kind in [note.kind for note in answer(of, unreadable=unreadable).notes]
+
+
+def test_strong_calibrated_evidence_needs_no_caveat():
+    kinds = {note.kind for note in answer(draft()).notes}
+    assert kinds == {NoteKind.DEFINITION_CONFLICT, NoteKind.CROSS_REFERENCE}
+
+
+def test_every_citation_is_used():
+    composed = answer(draft(grade=1, calibrated=False), unreadable=(1,))
+    used = {number for one in composed.statements for number in one.citation_numbers}
+    used |= {one.citation_number for one in composed.definitions}
+    used |= {number for one in composed.definitions for number in one.conflicting_citation_numbers}
+    assert used == {one.number for one in composed.citations}
