@@ -12,10 +12,13 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from chassis.errors import InvalidInput, NotFound, Precondition
 from services.retrieval.corpus import DocumentId, Scope, Version
 from services.retrieval.store.port import Store
+
+Item = TypeVar("Item")
 
 MAX_QUERY_CHARACTERS = 8000
 MAX_SCOPE = 100
@@ -97,7 +100,7 @@ def visible(text: str, field: str, limit: int | None = None) -> str:
     return text
 
 
-def at_most(values: Sequence[str], limit: int, field: str) -> tuple[str, ...]:
+def at_most(values: Sequence[Item], limit: int, field: str) -> tuple[Item, ...]:
     """A list that is not longer than `limit`."""
     if len(values) > limit:
         raise InvalidInput(f"{field} must not have more than {limit:,} entries.", field=field)

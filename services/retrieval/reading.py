@@ -40,7 +40,7 @@ class TermCounts:
 
 
 async def read_chunks(store: Store, chunk_ids: Sequence[ChunkId]) -> tuple[tuple[Chunk, ...], str]:
-    """Live chunks in the order asked, and the revision read. Raises `ChunkNotFound` for the first that is gone."""
+    """Live chunks in the order asked, and the revision read. Raises `ChunkNotFound` for the first missing."""
     revision = await store.revision()
     found = await store.chunks(chunk_ids)
     for number, chunk_id in enumerate(chunk_ids):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 
 from chassis.errors import InvalidInput
@@ -55,11 +55,11 @@ class StoredChunks:
 
 async def replace(
     store: Store, model: EmbeddingModel, parts: AsyncIterator[Part]
-) -> AsyncIterator[StoredChunks | Committed]:
+) -> AsyncGenerator[StoredChunks | Committed, None]:
     """Store the version that `parts` describe; yields progress and, last, the result of the flip.
 
-    Chunks that an earlier, broken call stored are not embedded again. Raises `InvalidInput` when the parts are
-    not header, batches, commit; `IncompleteVersion` when another writer of the document got in between.
+    Chunks that an earlier, broken call stored are not embedded again. Raises `InvalidInput` when the parts
+    are not header, batches, commit; `IncompleteVersion` when another writer of the document got in between.
     """
     header = await anext(parts, None)
     if not isinstance(header, Header):

@@ -137,7 +137,7 @@ class Searcher:
         question = Question(asked_vector, asked.keyword_stems, asked.lexicon_stems)
         with trace.start_as_current_span("evidence"):
             loop = asyncio.get_running_loop()
-            ranked = await loop.run_in_executor(self._executor, _rank, pool, question, asked, overview)
+            ranked = await loop.run_in_executor(self._executor, rank, pool, question, asked, overview)
             candidates = tuple(ranked[: query.limits.top_k])
             background = _background(question, candidates, overview) if query.background else None
         return Found(asked, candidates, pool.vector, pool.keyword, background, revision)
@@ -199,7 +199,7 @@ class Searcher:
         return await self._store.keyword_hits(stems, k, asked.scope) if k and stems else ()
 
 
-def _rank(pool: Pool, question: Question, asked: Asked, overview: Overview) -> list[Candidate]:
+def rank(pool: Pool, question: Question, asked: Asked, overview: Overview) -> list[Candidate]:
     """The pool with its evidence, best first; ties keep first appearance."""
     shares = {each.document_id: each.score for each in asked.routed}
     candidates = []

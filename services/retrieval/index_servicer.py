@@ -1,0 +1,112 @@
+"""IndexService on the wire: messages to values, one call, values to messages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import grpc
+
+from chassis.auth import current_caller
+from chassis.errors import InvalidInput
+from clausegate.retrieval.v1 import index_service_pb2 as wire
+from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceServicer
+from services.retrieval.corpus import Generation
+from services.retrieval.indexes import Indexes
+from services.retrieval.replacing import (
+    ChunkBatch,
+    Commit,
+    DefinitionBatch,
+    Header,
+    Part,
+    StoredChunks,
+    remove,
+    replace,
+)
+from services.retrieval.servicer_wire import (
+    chunk_of,
+    definition_of,
+    document_of,
+    document_to_wire,
+    required_document_id,
+    version_of,
+)
+from services.retrieval.store.port import Committed
+
+Requests = AsyncIterator[wire.ReplaceDocumentRequest]
+Context = grpc.aio.ServicerContext[object, object]
+
+
+class IndexServicer(IndexServiceServicer):
+    """Serves each tenant its index."""
+
+    def __init__(self, indexes: Indexes, store_kind: str) -> None:
+        """`store_kind` is what `DescribeIndex` calls the kind of store."""
+        self._indexes = indexes
+        self._store_kind = store_kind
+
+    async def ReplaceDocument(  # noqa: N802
+        self, request_iterator: Requests, context: Context
+    ) -> AsyncIterator[wire.ReplaceDocumentResponse]:
+        """Store a version and make it visible."""
+        index = await self._indexes.of(current_caller().tenant)
+        # Closed at once when the caller goes, so that nothing more is embedded for it.
+        async with aclosing(replace(index.store, index.model, _parts(request_iterator))) as events:
+            async for event in events:
+                yield _response(event)
+
+    async def RemoveDocument(  # noqa: N802
+        self, request: wire.RemoveDocumentRequest, context: Context
+    ) -> wire.RemoveDocumentResponse:
+        """Remove a document."""
+        document_id = required_document_id(request.document_id)
+        index = await self._indexes.of(current_caller().tenant)
+        return wire.RemoveDocumentResponse(index_revision=await remove(index.store, document_id))
+
+    async def DescribeIndex(  # noqa: N802
+        self, request: wire.DescribeIndexRequest, context: Context
+    ) -> wire.DescribeIndexResponse:
+        """Say what the index holds."""
+        index = await self._indexes.of(current_caller().tenant)
+        revision = await index.store.revision()
+        counts = await index.store.counts()
+        return wire.DescribeIndexResponse(
+            embedding_model=index.model.name,
+            embedding_dimension=index.model.dimension,
+            index_revision=revision,
+            document_count=counts.documents,
+            chunk_count=counts.chunks,
+            definition_count=counts.definitions,
+            window_count=counts.windows,
+            store=self._store_kind,
+        )
+
+
+async def _parts(requests: Requests) -> AsyncIterator[Part]:
+    generation = Generation("")
+    async for request in requests:
+        match request.WhichOneof("part"):
+            case "header":
+                version = version_of(request.header.document_id, request.header.generation, "header")
+                generation = version.generation
+                yield Header(version)
+            case "chunks":
+                yield ChunkBatch(tuple(map(chunk_of, request.chunks.chunks)))
+            case "definitions":
+                found = request.definitions.definitions
+                yield DefinitionBatch(tuple(definition_of(each, generation) for each in found))
+            case "commit":
+                yield Commit(document_of(request.commit.document))
+            case None:
+                raise InvalidInput("A message must have a part.", field="part")
+
+
+def _response(event: StoredChunks | Committed) -> wire.ReplaceDocumentResponse:
+    match event:
+        case StoredChunks(count):
+            return wire.ReplaceDocumentResponse(stored=wire.StoredChunks(count=count))
+        case Committed(document, replaced, revision):
+            receipt = wire.ReplaceReceipt(
+                document=document_to_wire(document), index_revision=revision, replaced=replaced
+            )
+            return wire.ReplaceDocumentResponse(receipt=receipt)

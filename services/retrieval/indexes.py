@@ -1,0 +1,61 @@
+"""One index for each tenant, and everything that works over it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Self
+
+from inference.embedding.model import EmbeddingModel
+from services.retrieval.definitions import Glossary
+from services.retrieval.finding import Finder
+from services.retrieval.overview import Overviews
+from services.retrieval.search import Searcher
+from services.retrieval.store.port import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The index of one tenant."""
+
+    store: Store
+    model: EmbeddingModel
+    overviews: Overviews
+    searcher: Searcher
+    finder: Finder
+
+    @classmethod
+    def over(cls, store: Store, model: EmbeddingModel, executor: Executor) -> Self:
+        """Everything that works over `store`; `executor` takes what would keep the event loop busy."""
+        overviews = Overviews(store, executor)
+        glossary = Glossary(store)
+        searcher = Searcher(store, model, overviews, glossary, executor)
+        return cls(store, model, overviews, searcher, Finder(store, glossary))
+
+
+class Indexes:
+    """Opens the index of a tenant when it is first asked for, and keeps it open."""
+
+    def __init__(
+        self, open_store: Callable[[str], Awaitable[Store]], model: EmbeddingModel, executor: Executor
+    ) -> None:
+        self._open_store = open_store
+        self._model = model
+        self._executor = executor
+        self._open: dict[str, Index] = {}
+        self._opening = asyncio.Lock()
+
+    async def of(self, tenant: str) -> Index:
+        """The index of `tenant`. Raises `StoreUnavailable` and `EmbeddingModelMismatch`."""
+        async with self._opening:
+            if tenant not in self._open:
+                store = await self._open_store(tenant)
+                self._open[tenant] = Index.over(store, self._model, self._executor)
+            return self._open[tenant]
+
+    async def close(self) -> None:
+        """Stop what runs in the background; the stores belong to whoever opened them."""
+        for index in self._open.values():
+            await index.overviews.close()

@@ -1,0 +1,136 @@
+"""Terms are folded, found in texts, and resolved to the right definition."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.retrieval.corpus import ChunkId, Definition, DocumentId, Generation, Span, Version
+from services.retrieval.definitions import (
+    MAX_CONFLICTING,
+    DefinedTerms,
+    Passage,
+    Reading,
+    conflicting,
+    fold_term,
+)
+
+
+def definition(document, text, term="Subscriber", start=0):
+    return Definition(
+        definition_id=f"{document}:{start}:{term}",
+        version=Version(DocumentId(document), Generation("1")),
+        term=term,
+        text=text,
+        span=Span(start, start + len(text)),
+        pages=(),
+        chunk_id=ChunkId(""),
+        source=document.partition("/")[0],
+        title="",
+        section="",
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("“Subscriber”", "SUBSCRIBERS"),
+        ("'Non-Professional Subscriber'", "non-professional   subscribers"),
+        ("Fee", "Fees"),
+        ("Company", "Companies"),
+        ("Subscriber’s Data", "Subscriber Data"),
+        ("S&P 500 Index", "s&p 500 index"),
+    ],
+)
+def test_spellings_of_one_term_fold_alike(one, other):
+    assert fold_term(one) == fold_term(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Rule 1A", "Rule 1B"), ("Basis", "Bas"), ("Data", "Date"), ("§", "%")]
+)
+def test_different_terms_fold_apart(one, other):
+    assert fold_term(one) != fold_term(other)
+
+
+@given(st.text())
+def test_a_fold_is_its_own_fold(term):
+    assert fold_term(fold_term(term)) == fold_term(term)
+
+
+@given(st.text().filter(str.strip))
+def test_no_term_folds_to_nothing(term):
+    assert fold_term(term)
+
+
+def test_the_longest_term_at_a_place_is_used():
+    terms = DefinedTerms.of(map(fold_term, ["Subscriber", "Professional Subscriber", "Data"]))
+    text = "Each Professional Subscriber’s data, and every other subscriber."
+    assert [text[use.start : use.end] for use in terms.uses(text)] == [
+        "Professional Subscriber’s",
+        "data",
+        "subscriber",
+    ]
+
+
+@given(st.lists(st.text(alphabet="ab c", min_size=1), max_size=6), st.text(alphabet="ab c&’s", max_size=60))
+def test_uses_are_in_order_and_hold_their_terms(terms, text):
+    defined = DefinedTerms.of(filter(None, map(fold_term, terms)))
+    uses = defined.uses(text)
+    assert all(fold_term(text[use.start : use.end]) == use.term for use in uses)
+    assert all(before.end <= after.start for before, after in pairwise(uses))
+
+
+def meaning(passage, known):
+    terms = DefinedTerms.of([fold_term("Subscriber")])
+    [use] = terms.uses(passage.text)
+    return Reading(passage, "").meaning(use, known)
+
+
+OWN = definition("cme/a.pdf", "“Subscriber” means a payer.")
+SAME_SOURCE = definition("cme/b.pdf", "“Subscriber” means a reader.")
+OTHER_SOURCE = definition("opra/c.pdf", "“Subscriber” means a person.")
+KNOWN = [OWN, SAME_SOURCE, OTHER_SOURCE]
+
+
+def test_a_passage_gets_the_definition_of_its_document():
+    assert meaning(Passage("each Subscriber pays", DocumentId("cme/b.pdf")), KNOWN) == [SAME_SOURCE]
+
+
+def test_else_that_of_its_source():
+    assert meaning(Passage("each Subscriber pays", DocumentId("cme/z.pdf")), KNOWN) == [OWN]
+
+
+def test_else_none():
+    assert meaning(Passage("each Subscriber pays", DocumentId("ice/z.pdf")), KNOWN) == []
+
+
+def test_a_question_gets_one_of_every_source():
+    assert meaning(Passage("what does a subscriber pay?"), KNOWN) == [OWN, OTHER_SOURCE]
+
+
+def test_a_document_means_a_common_word_where_it_writes_it_small():
+    assert meaning(Passage("each subscriber pays", DocumentId("cme/a.pdf")), KNOWN) == []
+
+
+def test_a_document_that_defines_a_term_twice_in_other_words_gives_both():
+    again = definition("cme/a.pdf", "“Subscriber” means a licensee.", start=900)
+    same = definition("cme/a.pdf", "'Subscriber' means  a PAYER", start=1800)
+    assert meaning(Passage("a Subscriber", DocumentId("cme/a.pdf")), [OWN, again, same]) == [OWN, again]
+
+
+def test_other_documents_with_other_words_conflict_other_sources_first():
+    assert conflicting(OWN, KNOWN) == (OTHER_SOURCE, SAME_SOURCE)
+
+
+def test_the_same_words_do_not_conflict():
+    copy = definition("opra/d.pdf", "'Subscriber' means a PAYER")
+    assert conflicting(OWN, [OWN, copy]) == ()
+
+
+def test_conflicts_are_bounded():
+    others = [definition(f"x{number}/a.pdf", f"means {number}") for number in range(MAX_CONFLICTING * 2)]
+    assert len(conflicting(OWN, [OWN, *others])) == MAX_CONFLICTING
