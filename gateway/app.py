@@ -20,7 +20,10 @@ from gateway.bridge import Downstream, Endpoint, endpoint
 from gateway.contracts import Binding, Contracts, Method
 from gateway.errors import ClientGone
 from gateway.health import Readiness, alive
+from gateway.messages import to_json
 from gateway.observation import Observation
+from gateway.openapi import openapi_document
+from gateway.pages import pages, served
 from gateway.upload import upload_endpoint
 
 
@@ -79,4 +82,9 @@ def _own_routes(contracts: Contracts, downstream: Downstream) -> list[BaseRoute]
     readiness = Readiness(
         contracts.services, downstream.channels, downstream.settings.health_deadline_seconds
     )
-    return [Route("/healthz", alive), Route("/readyz", readiness.answer)]
+    return [
+        Route("/healthz", alive),
+        Route("/readyz", readiness.answer),
+        Route("/openapi.json", served(to_json(openapi_document(contracts)), "application/json")),
+        *(Route(path, page) for path, page in pages().items()),
+    ]

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from google.api import annotations_pb2, http_pb2
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from google.protobuf.descriptor import EnumDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor
 from google.protobuf.message import Message
 
 CONTRACTS = Path(__file__).with_name("contracts.binpb")
@@ -61,6 +61,16 @@ class Method:
     streams_requests: bool
     streams_responses: bool
     bindings: tuple[Binding, ...]
+
+    @property
+    def request_type(self) -> Descriptor:
+        """Descriptor of the request."""
+        return cast(Descriptor, self.request.DESCRIPTOR)
+
+    @property
+    def response_type(self) -> Descriptor:
+        """Descriptor of the response."""
+        return cast(Descriptor, self.response.DESCRIPTOR)
 
     @property
     def full_name(self) -> str:
@@ -118,7 +128,7 @@ def _methods(file: Any, pool: Any) -> Iterator[Method]:
                 response=_message_class(pool, method.output_type),
                 streams_requests=method.client_streaming,
                 streams_responses=method.server_streaming,
-                bindings=tuple(_binding(each) for each in (rule, *rule.additional_bindings)),
+                bindings=tuple(binding_of(each) for each in (rule, *rule.additional_bindings)),
             )
 
 
@@ -126,7 +136,8 @@ def _message_class(pool: Any, name: str) -> type[Message]:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName(name.lstrip(".")))
 
 
-def _binding(rule: http_pb2.HttpRule) -> Binding:
+def binding_of(rule: http_pb2.HttpRule) -> Binding:
+    """The route that an annotation asks for. Raises `UnsupportedContract`."""
     verb = rule.WhichOneof("pattern")
     if verb in (None, "custom") or rule.body not in ("", "*") or rule.response_body:
         raise UnsupportedContract(f"unsupported google.api.http rule: {rule}")

@@ -62,7 +62,7 @@ def _name_trace(message: Message) -> None:
 
 
 def _record(scope: Scope, status: int, seconds: float) -> None:
-    route = getattr(scope.get("route"), "path", UNMATCHED)
+    route = getattr(scope.get("route"), "path_format", UNMATCHED)
     span = trace.get_current_span()
     if route != UNMATCHED:
         span.update_name(f"{scope['method']} {route}")

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -792,9 +793,28 @@ async def test_the_access_log_names_the_route_and_never_the_body(client, caplog)
     await client.get("/secret")
     lines = [(r.http_method, r.http_route, r.http_status) for r in caplog.records]
     assert lines == [
-        ("GET", "/v1/documents/{document_id:path}", 200),
+        ("GET", "/v1/documents/{document_id}", 200),
         ("POST", "/v1/query", 400),
         ("GET", "(none)", 404),
     ]
     assert all(record.duration_ms >= 0 for record in caplog.records)
     assert "secret" not in json.dumps([vars(record) for record in caplog.records], default=str)
+
+
+# Documentation --------------------------------------------------------------------------------------------
+
+
+async def test_the_contract_is_served_as_openapi(client):
+    document = (await client.get("/openapi.json")).json()
+    assert document["openapi"] == "3.1.0"
+    assert "/v1/documents/{documentId}" in document["paths"]
+
+
+async def test_the_documentation_needs_nothing_from_elsewhere(client):
+    page = await client.get("/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    linked = re.findall(r'(?:src|href)="(/[^"]*)"', page.text)
+    assert linked
+    assert [(await client.get(path)).status_code for path in linked] == [200] * len(linked)
+    assert "//" not in re.sub(r"[^\"]*data:,", "", page.text)
