@@ -204,20 +204,18 @@ def by_term(definitions: Iterable[Definition]) -> dict[str, list[Definition]]:
 
 
 class Glossary:
-    """The defined terms of a store, kept by scope until the index changes."""
+    """The defined terms of a store, kept for the scopes that were asked last."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._revision = ""
-        self._by_scope: OrderedDict[Scope, DefinedTerms] = OrderedDict()
+        self._kept: OrderedDict[tuple[Scope, str], DefinedTerms] = OrderedDict()
 
     async def terms(self, scope: Scope, revision: str) -> DefinedTerms:
         """The terms with a live definition in scope, as of `revision` or later."""
-        if revision != self._revision:
-            self._by_scope.clear()
-            self._revision = revision
-        if scope not in self._by_scope:
-            self._by_scope[scope] = DefinedTerms.of(await self._store.defined_terms(scope))
-            while len(self._by_scope) > MAX_KEPT_SCOPES:
-                self._by_scope.popitem(last=False)
-        return self._by_scope[scope]
+        kept = self._kept.get((scope, revision))
+        if kept is None:
+            kept = DefinedTerms.of(await self._store.defined_terms(scope))
+            self._kept[scope, revision] = kept
+            while len(self._kept) > MAX_KEPT_SCOPES:
+                self._kept.popitem(last=False)
+        return kept

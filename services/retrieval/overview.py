@@ -46,9 +46,7 @@ class Overviews:
         """The overview of `revision`; an earlier one while a refresh takes long, but never none."""
         if self._current is not None and self._current.revision == revision:
             return self._current
-        if self._refresh is None:
-            self._refresh = asyncio.create_task(self._refreshed(), name="refresh the overview")
-        refresh = self._refresh
+        refresh = self.refresh()
         await asyncio.wait([refresh], timeout=None if self._current is None else STALE_GRACE_SECONDS)
         if not refresh.done():
             assert self._current is not None
@@ -58,11 +56,17 @@ class Overviews:
         self._current = refresh.result()
         return self._current
 
+    def refresh(self) -> asyncio.Task[Overview]:
+        """Begin to read what changed, unless that goes on; at start, so that the first search need not wait."""
+        if self._refresh is None:
+            self._refresh = asyncio.create_task(self._refreshed(), name="refresh the overview")
+        return self._refresh
+
     async def close(self) -> None:
         """Stop a refresh that runs."""
         if self._refresh is not None:
             self._refresh.cancel()
-            await asyncio.wait([self._refresh])
+            await asyncio.gather(self._refresh, return_exceptions=True)
 
     async def _refreshed(self) -> Overview:
         revision = await self._store.revision()

@@ -8,7 +8,7 @@ more than any other step. Names are recognised by the heads of the documents, wi
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -111,13 +111,18 @@ class HeadIndex:
         self.heads = heads
         self._usage = usage
         self._bm25 = ShareBM25([head.stems for head in heads])
+        self._sources = np.array([head.source for head in heads])
+        self._sizes = Counter(head.source for head in heads)
+        self._names: dict[str, Counter[str]] = defaultdict(Counter)
+        for head in heads:
+            self._names[head.source].update(head.name)
 
     def route(self, question: str, sources: Collection[str]) -> Route | None:
         """The documents of `sources` (empty: all) that `question` names; None when it names none."""
         words = [word for word in _words(question) if word.counts]
         scores = self._bm25.get_scores([word.stem for word in words])
         if sources:
-            scores *= np.array([head.source in sources for head in self.heads], dtype=np.float32)
+            scores *= np.isin(self._sources, list(sources))
         if not len(scores) or scores.max() <= 0:
             return None
         best = np.argsort(-scores, kind="stable")[:MAX_ROUTED]
@@ -133,11 +138,9 @@ class HeadIndex:
         return Route(tuple(routed), self._rest(question, named) or question)
 
     def _rare_stems(self, words: Sequence[Word], sources: Collection[str]) -> frozenset[str]:
-        in_scope = [head for head in self.heads if not sources or head.source in sources]
-        counts = Counter({word.stem: 0 for word in words})
-        for head in in_scope:
-            counts.update(counts.keys() & head.name)
-        limit = RARE_SHARE * len(in_scope)
+        in_scope = sources or self._sizes.keys()
+        limit = RARE_SHARE * sum(self._sizes[source] for source in in_scope)
+        counts = {word.stem: sum(self._names[source][word.stem] for source in in_scope) for word in words}
         named = (stem for stem, count in counts.items() if 0 < count <= limit)
         return frozenset(stem for stem in named if self._usage(stem) <= COMMON_SHARE)
 
