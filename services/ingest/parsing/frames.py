@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from services.ingest.chunking import Chunk, ChunkLimits, Origin, PageSpan
 from services.ingest.definitions import Definition
@@ -18,8 +19,11 @@ from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.reading import Job, Reading
 
 LENGTH = struct.Struct(">I")
-LARGEST_FRAME = 1 << 30
+LARGEST_FRAME = 256 << 20
 """Bytes; a child that announces more is broken."""
+BATCH = 200
+"""Chunks or definitions a message: neither side ever holds a whole document twice."""
+Item = TypeVar("Item")
 
 Message = dict[str, Any]  # the edge: every message is turned into a dataclass below
 
@@ -59,21 +63,48 @@ def job_from_message(message: Message) -> Job:
     )
 
 
-def reading_to_message(reading: Reading) -> Message:
-    """A reading on its way to the service."""
-    return asdict(reading)
+def reading_to_messages(reading: Reading) -> Iterator[Message]:
+    """A reading on its way to the service: its chunks and definitions in batches, then the rest."""
+    for chunks in _batches(reading.chunks):
+        yield {"chunks": [asdict(chunk) for chunk in chunks]}
+    for definitions in _batches(reading.definitions):
+        yield {"definitions": [asdict(definition) for definition in definitions]}
+    yield {
+        "reading": {
+            "format": reading.format,
+            "title": reading.title,
+            "page_count": reading.page_count,
+            "unreadable_pages": reading.unreadable_pages,
+        }
+    }
 
 
-def reading_from_message(message: Message) -> Reading:
-    """The reading as the service got it; raises `KeyError`, `TypeError` or `ValueError` when it is none."""
-    return Reading(
-        format=DocumentFormat(message["format"]),
-        title=message["title"],
-        page_count=message["page_count"],
-        unreadable_pages=tuple(message["unreadable_pages"]),
-        chunks=tuple(_chunk(chunk) for chunk in message["chunks"]),
-        definitions=tuple(_definition(definition) for definition in message["definitions"]),
-    )
+def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    return (items[start : start + BATCH] for start in range(0, len(items), BATCH))
+
+
+class ReadingAssembler:
+    """Puts a reading together again; its methods raise what a malformed message makes them raise."""
+
+    def __init__(self) -> None:
+        self._chunks: list[Chunk] = []
+        self._definitions: list[Definition] = []
+
+    def take(self, message: Message) -> Reading | None:
+        """Take the next message; the reading, once it is complete."""
+        self._chunks += map(_chunk, message.get("chunks", ()))
+        self._definitions += map(_definition, message.get("definitions", ()))
+        if "reading" not in message:
+            return None
+        rest = message["reading"]
+        return Reading(
+            format=DocumentFormat(rest["format"]),
+            title=rest["title"],
+            page_count=rest["page_count"],
+            unreadable_pages=tuple(rest["unreadable_pages"]),
+            chunks=tuple(self._chunks),
+            definitions=tuple(self._definitions),
+        )
 
 
 def _chunk(message: Message) -> Chunk:

@@ -67,9 +67,16 @@ def _decoded(data: bytes) -> str:
 
 
 def parse_tree(text: str) -> etree._Element | None:
-    """The element tree of a page or a fragment, however broken or deep; None when there is no element."""
-    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
-    root: etree._Element | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    """The element tree of a page or a fragment, however broken or deep; None when there is no element.
+
+    libxml2's own trees end, without a word, at a depth of 2,048; a tree built from its events does not.
+    """
+    builder = etree.TreeBuilder(insert_comments=False, insert_pis=False)
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, target=builder)
+    try:
+        root: etree._Element = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError:  # no element at all
+        return None
     return root
 
 
@@ -87,6 +94,7 @@ class _Reader:
         self._level: int | None = None
         self._mark: str | None = None
         self._preformatted = 0
+        self._counted: dict[etree._Element, int] = {}
 
     def read(self, root: etree._Element) -> None:
         walk = etree.iterwalk(root, events=("start", "end"))
@@ -117,7 +125,7 @@ class _Reader:
         if element.tag == "br":
             self._pieces.append("\n")
         elif element.tag == "li":
-            self._mark = _mark(element)
+            self._mark = self._number(element)
         elif element.tag in _HEADINGS:
             self._level = _HEADINGS[element.tag]
         elif element.tag == "pre":
@@ -154,14 +162,12 @@ class _Reader:
         else:
             self._builder.add(BlockKind.PARAGRAPH, text)
 
-
-def _mark(item: etree._Element) -> str:
-    """The number or bullet before a list item."""
-    parent = item.getparent()
-    if parent is None or parent.tag != "ol":
-        return BULLET
-    own = item.get("value", "")
-    first = parent.get("start", "")
-    before = sum(1 for _ in item.itersiblings("li", preceding=True))
-    number = int(own) if own.isdecimal() else before + (int(first) if first.isdecimal() else 1)
-    return f"{count_as(number, _COUNTS.get(parent.get('type', ''), 'decimal'))}."
+    def _number(self, item: etree._Element) -> str:
+        """The number or bullet before a list item."""
+        parent = item.getparent()
+        if parent is None or parent.tag != "ol":
+            return BULLET
+        own, first = item.get("value", ""), parent.get("start", "")
+        following = self._counted.get(parent, int(first) - 1 if first.isdecimal() else 0) + 1
+        self._counted[parent] = int(own) if own.isdecimal() else following
+        return f"{count_as(self._counted[parent], _COUNTS.get(parent.get('type', ''), 'decimal'))}."

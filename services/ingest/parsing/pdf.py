@@ -76,11 +76,13 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
 def _open(path: Path) -> pymupdf.Document:
     try:
         document = pymupdf.open(path, filetype="pdf")
+        is_locked = document.needs_pass
+        page_count = 0 if is_locked else document.page_count
     except (mupdf.FzErrorBase, RuntimeError, ValueError) as error:
         raise DocumentCorrupt("the PDF cannot be opened", field="path") from error
-    if document.needs_pass:
+    if is_locked:
         raise DocumentEncrypted("the PDF needs a password", field="path")
-    if document.page_count == 0:
+    if page_count == 0:
         raise DocumentCorrupt("the PDF has no pages", field="path")
     if document.is_repaired and not _ends(path):
         raise DocumentCorrupt("the PDF is cut off: its end is missing", field="path")
@@ -109,6 +111,8 @@ def _read_pages(document: pymupdf.Document, limits: ParsingLimits, progress: Pro
     for number in range(total):
         try:
             page = _read_page(document.load_page(number))
+        except mupdf.FzErrorSystem as error:
+            raise MemoryError from error
         except (mupdf.FzErrorBase, RuntimeError, ValueError) as error:
             raise DocumentCorrupt(f"page {number + 1} cannot be read", field="path") from error
         characters += sum([len(row.text) for row in page.rows])

@@ -11,14 +11,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from services.ingest.errors import READING_ERRORS, DocumentParserFailed
+from services.ingest.errors import READING_ERRORS, DocumentError, DocumentParserFailed
 from services.ingest.parsing.frames import (
     LARGEST_FRAME,
     LENGTH,
     Message,
+    ReadingAssembler,
     encode,
     job_to_message,
-    reading_from_message,
 )
 from services.ingest.reading import Job, Reading
 
@@ -71,16 +71,20 @@ class Child:
         """Read one file; raises an error of `READING_ERRORS`. `DocumentParserFailed` is the child's end."""
         assert self.process.stdin is not None
         self.files += 1
+        assembler = ReadingAssembler()
         try:
             self.process.stdin.write(encode(job_to_message(job)))
             await self.process.stdin.drain()
             while True:
                 async with asyncio.timeout(silence_seconds):
                     body = await self._next_body()
-                message = await asyncio.to_thread(json.loads, body)
-                if "progress" not in message:
-                    return await asyncio.to_thread(_result, message)
-                progress(*message["progress"])
+                message = json.loads(body)
+                if "progress" in message:
+                    progress(*message["progress"])
+                elif "error" in message:
+                    raise _error(message["error"])
+                elif (reading := assembler.take(message)) is not None:
+                    return reading
         except TimeoutError as error:
             raise DocumentParserFailed("reading it took too long", field="path") from error
         except (ConnectionError, asyncio.IncompleteReadError) as error:
@@ -105,11 +109,8 @@ class Child:
             transport.close()
 
 
-def _result(message: Message) -> Reading:
-    if "error" in message:
-        failure = message["error"]
-        raise READING_ERRORS[failure["reason"]](failure["message"], field="path")
-    return reading_from_message(message["reading"])
+def _error(failure: Message) -> DocumentError:
+    return READING_ERRORS[failure["reason"]](failure["message"], field="path")
 
 
 class ParserPool:

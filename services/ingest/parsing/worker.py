@@ -20,7 +20,7 @@ from services.ingest.parsing.frames import (
     encode,
     job_from_message,
     read_frame,
-    reading_to_message,
+    reading_to_messages,
 )
 from services.ingest.reading import read
 
@@ -48,14 +48,16 @@ def send(output: IO[bytes], message: Message) -> None:
     output.flush()
 
 
-def answer(message: Message, output: IO[bytes]) -> Message:
-    """What a job came to: its reading, or the error to raise in the service."""
+def answer(message: Message, output: IO[bytes]) -> None:
+    """Send what a job came to: its reading, or the error to raise in the service."""
     try:
-        return {"reading": reading_to_message(read(job_from_message(message), Reporter(output)))}
+        for part in reading_to_messages(read(job_from_message(message), Reporter(output))):
+            send(output, part)
     except DocumentError as error:
-        return {"error": {"reason": error.reason, "message": error.message}}
+        send(output, {"error": {"reason": error.reason, "message": error.message}})
     except (MemoryError, RecursionError):
-        return {"error": {"reason": DocumentParserFailed.reason, "message": "needs more memory than allowed"}}
+        failed = {"reason": DocumentParserFailed.reason, "message": "needs more memory than allowed"}
+        send(output, {"error": failed})
 
 
 def allow_processor_time(seconds: int) -> None:
@@ -74,7 +76,7 @@ def main(memory_bytes: int, cpu_seconds: int) -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library that prints must not break a frame
     while (message := read_frame(sys.stdin.buffer)) is not None:
         allow_processor_time(cpu_seconds)
-        send(output, answer(message, output))
+        answer(message, output)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import io
+import zipfile
+
+import docx
+import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
+
+from services.ingest.documents import BlockKind
+from services.ingest.errors import (
+    DocumentCorrupt,
+    DocumentEmpty,
+    DocumentEncrypted,
+    DocumentFormatMismatch,
+    DocumentTooLarge,
+)
+from services.ingest.parsing.docx import parse_docx
+from services.ingest.parsing.limits import ParsingLimits
+
+DEFAULT = ParsingLimits()
+
+
+@pytest.fixture
+def parse(tmp_path):
+    def parse_file(content, limits=DEFAULT):
+        path = tmp_path / "file.docx"
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            content.save(str(path))
+        return parse_docx(path, limits)
+
+    return parse_file
+
+
+def blocks(document):
+    return [(block.kind, document.text[block.span.start : block.span.end]) for block in document.blocks]
+
+
+def saved(document) -> bytes:
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def with_part(content: bytes, name: str, xml: str, relation: str) -> bytes:
+    """The package with one more part, related to the main one."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(buffer, "w") as new:
+        for entry in old.infolist():
+            data = old.read(entry)
+            if entry.filename == "word/_rels/document.xml.rels":
+                data = data.replace(
+                    b"</Relationships>",
+                    f'<Relationship Id="rIdX" Type="{relation}" Target="{name}"/></Relationships>'.encode(),
+                )
+            if entry.filename == "[Content_Types].xml":
+                override = f'<Override PartName="/word/{name}" ContentType="application/xml"/></Types>'
+                data = data.replace(b"</Types>", override.encode())
+            new.writestr(entry.filename, data)
+        new.writestr(f"word/{name}", xml)
+    return buffer.getvalue()
+
+
+def append(document, xml: str) -> None:
+    document.element.body.insert(len(document.element.body) - 1, parse_xml(xml))
+
+
+def paragraph(inner: str) -> str:
+    return f"<w:p {nsdecls('w')}>{inner}</w:p>"
+
+
+def run(text: str, properties: str = "") -> str:
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def test_headings_paragraphs_and_tables_come_in_document_order(parse):
+    document = docx.Document()
+    document.core_properties.title = "Licence"
+    document.add_heading("Fees", level=2)
+    document.add_paragraph("They are due.")
+    table = document.add_table(rows=2, cols=2)
+    for cell, text in zip(table._cells, ["Product", "Fee", "Top", "1"], strict=True):
+        cell.text = text
+    document.add_paragraph("After.")
+
+    parsed = parse(document)
+
+    assert parsed.title == "Licence"
+    assert parsed.blocks[0].level == 2
+    assert blocks(parsed) == [
+        (BlockKind.HEADING, "Fees"),
+        (BlockKind.PARAGRAPH, "They are due."),
+        (BlockKind.TABLE_HEADER, "Product | Fee"),
+        (BlockKind.TABLE_ROW, "Top | 1"),
+        (BlockKind.PARAGRAPH, "After."),
+    ]
+
+
+def test_an_outline_level_makes_a_heading(parse):
+    document = docx.Document()
+    append(document, paragraph(f'<w:pPr><w:outlineLvl w:val="2"/></w:pPr>{run("Scope")}'))
+
+    parsed = parse(document)
+
+    assert blocks(parsed) == [(BlockKind.HEADING, "Scope")]
+    assert parsed.blocks[0].level == 3
+
+
+def test_list_paragraphs_carry_the_numbers_that_word_shows(parse):
+    document = docx.Document()
+    for text in ("first", "second"):
+        document.add_paragraph(text, style="List Number")
+    document.add_paragraph("point", style="List Bullet")
+
+    assert blocks(parse(document)) == [
+        (BlockKind.LIST_ITEM, "1. first"),
+        (BlockKind.LIST_ITEM, "2. second"),
+        (BlockKind.LIST_ITEM, "• point"),
+    ]
+
+
+def test_inserted_text_is_read_and_deleted_and_hidden_text_is_not(parse):
+    document = docx.Document()
+    append(
+        document,
+        paragraph(
+            run("The fee is ")
+            + '<w:del w:id="1" w:author="a"><w:r><w:delText>USD 3</w:delText></w:r></w:del>'
+            + f'<w:ins w:id="2" w:author="a">{run("USD 4")}</w:ins>'
+            + run(" secretly", "<w:vanish/>")
+            + run(" a month.")
+        ),
+    )
+
+    assert parse(document).text == "The fee is USD 4 a month."
+
+
+def test_content_controls_are_read(parse):
+    document = docx.Document()
+    inner = paragraph(run("Inside a control."))
+    append(document, f"<w:sdt {nsdecls('w')}><w:sdtContent>{inner}</w:sdtContent></w:sdt>")
+
+    assert parse(document).text == "Inside a control."
+
+
+def test_footnotes_follow_the_paragraph_that_calls_them(parse):
+    document = docx.Document()
+    append(document, paragraph(run("Fees apply") + '<w:r><w:footnoteReference w:id="7"/></w:r>' + run(".")))
+    document.add_paragraph("Next.")
+    notes = (
+        f'<w:footnotes {nsdecls("w")}><w:footnote w:id="7">{paragraph(run("Except to academics."))}'
+        "</w:footnote></w:footnotes>"
+    )
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+
+    parsed = parse(with_part(saved(document), "footnotes.xml", notes, relation))
+
+    assert [text for _, text in blocks(parsed)] == ["Fees apply[1].", "[1] Except to academics.", "Next."]
+
+
+def test_headers_and_footers_come_last_without_page_numbers(parse):
+    document = docx.Document()
+    document.add_paragraph("Body.")
+    document.sections[0].header.paragraphs[0].text = "Confidential draft of Tarnholm"
+    document.sections[0].footer.paragraphs[0].text = "Page 1 of 3"
+
+    assert [text for _, text in blocks(parse(document))] == ["Body.", "Confidential draft of Tarnholm"]
+
+
+def test_a_vertically_merged_cell_is_written_once(parse):
+    document = docx.Document()
+    table = document.add_table(rows=3, cols=2)
+    for cell, text in zip(table._cells, ["Product", "Fee", "Top", "1", "", "2"], strict=True):
+        cell.text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+
+    assert [text for _, text in blocks(parse(document))] == ["Product | Fee", "Top | 1", "| 2"]
+
+
+def test_a_package_that_is_cut_off_is_corrupt(parse):
+    document = docx.Document()
+    document.add_paragraph("Text.")
+    content = saved(document)
+
+    with pytest.raises(DocumentCorrupt):
+        parse(content[: len(content) // 2])
+
+
+def zipped(**parts: str | bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, content in parts.items():
+            package.writestr(name.replace("__", "/"), content)
+    return buffer.getvalue()
+
+
+def test_a_package_without_its_main_part_is_corrupt(parse):
+    with pytest.raises(DocumentCorrupt):
+        parse(zipped(**{"[Content_Types].xml": "<Types/>", "word/other.xml": "<a/>"}))
+
+
+@pytest.mark.parametrize("name", ["a.txt", "xl/workbook.xml"])
+def test_another_archive_is_no_docx(parse, name):
+    with pytest.raises(DocumentFormatMismatch):
+        parse(zipped(**{name: "text"}))
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(parse):
+    bomb = zipped(**{"[Content_Types].xml": "<Types/>", "word/document.xml": b"\0" * 5_000_000})
+
+    with pytest.raises(DocumentTooLarge):
+        parse(bomb, ParsingLimits(max_unpacked_bytes=1_000_000))
+
+
+def test_an_encrypted_docx_is_told_from_an_old_doc(parse):
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600
+
+    with pytest.raises(DocumentEncrypted):
+        parse(ole + "EncryptedPackage".encode("utf-16-le"))
+    with pytest.raises(DocumentFormatMismatch):
+        parse(ole + "WordDocument".encode("utf-16-le"))
+
+
+def test_a_docx_without_words_is_empty(parse):
+    with pytest.raises(DocumentEmpty):
+        parse(docx.Document())
+
+
+def test_entities_of_a_hostile_part_are_not_expanded(parse):
+    document = docx.Document()
+    document.add_paragraph("Harmless.")
+    content = saved(document)
+    bomb = '<!DOCTYPE a [<!ENTITY b "xxxxxxxxxx"><!ENTITY c "&b;&b;&b;&b;">]>'
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(buffer, "w") as new:
+        for entry in old.infolist():
+            data = old.read(entry).decode("utf-8", "replace")
+            if entry.filename == "word/document.xml":
+                head, body = data.split("?>", 1)
+                data = f"{head}?>{bomb}{body}".replace("Harmless.", "Harmless.&c;")
+            new.writestr(entry.filename, data)
+
+    assert parse(buffer.getvalue()).text == "Harmless."

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.ingest.documents import BlockKind
+from services.ingest.errors import DocumentEmpty, DocumentEncoding, DocumentFormatMismatch
+from services.ingest.parsing.html import parse_html
+from services.ingest.parsing.limits import ParsingLimits
+
+
+@pytest.fixture
+def parse(tmp_path):
+    def parse_page(content: str | bytes):
+        path = tmp_path / "page.html"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return parse_html(path, ParsingLimits())
+
+    return parse_page
+
+
+def blocks(document):
+    return [(block.kind, document.text[block.span.start : block.span.end]) for block in document.blocks]
+
+
+def test_headings_paragraphs_and_lists_come_in_order(parse):
+    document = parse(
+        "<title>Policy </title><h2>Fees</h2><p>They are\n  <b>due</b>.</p><ul><li>one<li>two</ul>"
+        '<ol type="a" start="2"><li>beta</li><li>gamma</li></ol>'
+    )
+
+    assert document.title == "Policy"
+    assert blocks(document) == [
+        (BlockKind.HEADING, "Fees"),
+        (BlockKind.PARAGRAPH, "They are due."),
+        (BlockKind.LIST_ITEM, "• one"),
+        (BlockKind.LIST_ITEM, "• two"),
+        (BlockKind.LIST_ITEM, "b. beta"),
+        (BlockKind.LIST_ITEM, "c. gamma"),
+    ]
+    assert document.blocks[0].level == 2
+
+
+def test_what_a_browser_does_not_show_is_left_out(parse):
+    document = parse(
+        "<nav>Home</nav><script>var a = 1</script><style>p {}</style><p hidden>no</p>"
+        '<div style="display: none">no</div><template>no</template><p>Shown<!-- no --> here</p> tail'
+    )
+
+    assert blocks(document) == [(BlockKind.PARAGRAPH, "Shown here"), (BlockKind.PARAGRAPH, "tail")]
+
+
+def test_line_breaks_and_preformatted_lines_stay(parse):
+    document = parse("<p>One<br>two</p><pre>a   b\nc</pre>")
+
+    assert [text for _, text in blocks(document)] == ["One\ntwo", "a b\nc"]
+
+
+def test_a_table_of_data_becomes_rows_without_its_empty_columns(parse):
+    document = parse(
+        "<table><caption>Fees</caption><tr><th>Product<th><th>Fee</tr>"
+        "<tr><td>Top<td><td>$ 1</tr><tr><td>Depth <p>of book<td><td>$ 2</tr></table>"
+    )
+
+    assert blocks(document) == [
+        (BlockKind.PARAGRAPH, "Fees"),
+        (BlockKind.TABLE_HEADER, "Product | Fee"),
+        (BlockKind.TABLE_ROW, "Top | $ 1"),
+        (BlockKind.TABLE_ROW, "Depth of book | $ 2"),
+    ]
+
+
+def test_a_table_that_only_indents_clauses_is_a_list(parse):
+    document = parse("<table><tr><td>(a)<td>the first;</tr><tr><td>(b)<td>the second.</tr></table>")
+
+    assert blocks(document) == [
+        (BlockKind.LIST_ITEM, "(a) the first;"),
+        (BlockKind.LIST_ITEM, "(b) the second."),
+    ]
+
+
+def test_a_table_that_frames_the_page_is_read_as_text(parse):
+    document = parse("<table><tr><td><h1>Terms</h1><table><tr><td>Inner text</table></tr></table>")
+
+    assert blocks(document) == [(BlockKind.HEADING, "Terms"), (BlockKind.PARAGRAPH, "Inner text")]
+
+
+def test_deep_nesting_is_read(parse):
+    document = parse("<div>" * 50_000 + "deep" + "</div>" * 50_000 + "<p>after</p>")
+
+    assert [text for _, text in blocks(document)] == ["deep", "after"]
+
+
+def test_the_encoding_that_a_page_names_is_used(parse):
+    page = '<meta charset="windows-1252"><p>Entgelt für Daten</p>'
+
+    assert parse(page.encode("cp1252")).text == "Entgelt für Daten"
+
+
+def test_a_page_in_an_unnamed_encoding_is_refused(parse):
+    with pytest.raises(DocumentEncoding):
+        parse("<p>für</p>".encode("cp1252"))
+
+
+def test_binary_content_is_no_page(parse):
+    with pytest.raises(DocumentFormatMismatch):
+        parse(b"<html>\x00\x01\x02")
+
+
+@pytest.mark.parametrize("page", ["<html></html>", "<script>1</script>", "<!-- nothing -->", "  "])
+def test_a_page_that_shows_nothing_is_empty(parse, page):
+    with pytest.raises(DocumentEmpty):
+        parse(page)
+
+
+PIECES = re.findall(
+    r"\S+",
+    "<p> </p> <div> </div> <td> <table> <tr> </table> <li> <ol> <h3> <br> <pre> <b> </b> <!-- --> <?x < words &amp;",
+)
+markup = st.lists(st.sampled_from([*PIECES, " ", "\n"]), max_size=40).map("".join)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(page=markup)
+def test_blocks_of_any_markup_cover_the_text_without_overlap(parse, page):
+    document = parse("<p>begin</p>" + page)
+
+    position = 0
+    for block in document.blocks:
+        assert position <= block.span.start < block.span.end
+        assert document.text[position : block.span.start].strip() == ""
+        position = block.span.end
+    assert position == len(document.text)

@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+import pymupdf
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.ingest.documents import BlockKind, ExtractedDocument
+from services.ingest.errors import (
+    DocumentCorrupt,
+    DocumentEmpty,
+    DocumentEncrypted,
+    DocumentTooLarge,
+    DocumentUnreadable,
+)
+from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.pdf import parse_pdf
+
+LINE = "The Licensee shall pay the fees set out in the schedule within thirty days of the date"
+SENTENCE = f"{LINE} of the invoice, without any deduction or set-off whatsoever."
+
+DEFAULT = ParsingLimits()
+
+
+@pytest.fixture
+def parse(tmp_path):
+    def parse_document(document, limits=DEFAULT, **saving):
+        path = tmp_path / "file.pdf"
+        document.save(path, **saving)
+        return parse_pdf(path, limits, lambda done, total: None)
+
+    return parse_document
+
+
+def pages_of(*texts: str) -> pymupdf.Document:
+    document = pymupdf.open()
+    for text in texts:
+        page = document.new_page()
+        if text:
+            page.insert_textbox((72, 72, 523, 770), text, fontsize=11)
+    return document
+
+
+def texts(document: ExtractedDocument) -> list[str]:
+    return [document.text[block.span.start : block.span.end] for block in document.blocks]
+
+
+def page_text(document: ExtractedDocument, number: int) -> str:
+    span = document.pages[number - 1].span
+    return document.text[span.start : span.end]
+
+
+def put_lines(page, lines, x=72.0, y=72.0, step=14.0, **style):
+    for index, line in enumerate(lines):
+        page.insert_text(
+            (x, y + index * step), line, fontsize=style.get("size", 11), fontname=style.get("font", "helv")
+        )
+
+
+def test_lines_of_a_paragraph_are_joined_and_paragraphs_are_apart(parse):
+    document = pages_of("")
+    put_lines(document[0], ["The fee is due monthly and", "never refunded."], y=72)
+    put_lines(document[0], ["Notices are sent by mail."], y=120)
+
+    assert texts(parse(document)) == [
+        "The fee is due monthly and\nnever refunded.",
+        "Notices are sent by mail.",
+    ]
+
+
+def test_a_word_hyphenated_at_the_end_of_a_line_keeps_its_characters(parse):
+    document = pages_of("")
+    put_lines(document[0], ["The redistri-", "bution of data is prohibited."])
+
+    assert parse(document).text == "The redistri-\nbution of data is prohibited."
+
+
+def test_columns_are_read_one_after_the_other(parse):
+    document = pages_of("")
+    left = [f"left column row {number:02d} holds plain words" for number in range(12)]
+    right = [f"right column row {number:02d} holds more words" for number in range(12)]
+    put_lines(document[0], left, x=50, size=10)
+    put_lines(document[0], right, x=310, size=10)
+
+    assert " ".join(parse(document).text.split()) == " ".join(left + right)
+
+
+def test_a_title_across_both_columns_comes_first(parse):
+    document = pages_of("")
+    document[0].insert_text(
+        (50, 50), "A title that stands across both of the columns of this page", fontsize=16
+    )
+    put_lines(
+        document[0], [f"left column row {n:02d} holds plain words" for n in range(12)], x=50, y=90, size=10
+    )
+    put_lines(
+        document[0], [f"right column row {n:02d} holds more words" for n in range(12)], x=310, y=90, size=10
+    )
+
+    parsed = texts(parse(document))
+
+    assert parsed[0].startswith("A title")
+    assert parsed[-1].endswith("right column row 11 holds more words")
+
+
+def test_a_number_and_its_clause_stand_on_one_line(parse):
+    document = pages_of("")
+    document[0].insert_text((72, 72), "1.1")
+    document[0].insert_text((120, 72), "The term begins on the date of signing.")
+
+    assert texts(parse(document)) == ["1.1 The term begins on the date of signing."]
+
+
+def test_a_superscript_stays_in_its_line(parse):
+    document = pages_of("")
+    document[0].insert_text((72, 72), "On the 27", fontsize=11)
+    document[0].insert_text((72 + pymupdf.get_text_length("On the 27", fontsize=11), 66), "th", fontsize=6)
+    document[0].insert_text((140, 72), "day of April", fontsize=11)
+
+    assert texts(parse(document)) == ["On the 27th day of April"]
+
+
+def test_size_and_weight_are_told(parse):
+    document = pages_of("")
+    document[0].insert_text((72, 72), "FEES", fontsize=14, fontname="hebo")
+    document[0].insert_text((72, 110), "They are due.", fontsize=11)
+
+    heading, body = parse(document).blocks
+
+    assert (heading.style.font_size, heading.style.bold) == (14.0, True)
+    assert (body.style.font_size, body.style.bold) == (11.0, False)
+
+
+def test_page_numbers_are_dropped_and_a_running_header_is_kept_once(parse):
+    document = pages_of("", "", "", "", "")
+    for number, page in enumerate(document, start=1):
+        page.insert_text((72, 40), "Market Data Agreement of Tarnholm")
+        page.insert_text((72, 100), f"Clause {'abcde'[number - 1]} says something of its own.")
+        page.insert_text((300, 800), f"Page {number} of 5")
+
+    parsed = parse(document)
+
+    assert parsed.text.count("Market Data Agreement of Tarnholm") == 1
+    assert "Page" not in parsed.text
+    assert parsed.text.count("says something") == 5
+
+
+def test_a_price_that_stands_last_on_every_page_is_kept(parse):
+    document = pages_of(*[f"Product {number}\n\nUSD {number * 37}.50" for number in range(1, 7)])
+
+    parsed = parse(document)
+
+    assert [number for number in range(1, 7) if f"USD {number * 37}.50" in parsed.text] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_sentence_over_a_page_break_is_one_block_and_the_pages_tile_it(parse):
+    document = pages_of("", "")
+    put_lines(document[0], ["A sentence that begins on the first page and"], y=700)
+    put_lines(document[1], ["ends on the second one."], y=72)
+
+    parsed = parse(document)
+
+    assert texts(parsed) == ["A sentence that begins on the first page and\nends on the second one."]
+    assert page_text(parsed, 2).strip() == "ends on the second one."
+
+
+def ruled_table(page, rows, top=100.0, widths=(200.0, 120.0), height=22.0):
+    left = 72.0
+    for index in range(len(rows) + 1):
+        y = top + index * height
+        page.draw_line((left, y), (left + sum(widths), y))
+    x = left
+    for width in (*widths, 0.0):
+        page.draw_line((x, top), (x, top + len(rows) * height))
+        x += width
+    for index, row in enumerate(rows):
+        x = left
+        for cell, width in zip(row, widths, strict=True):
+            page.insert_text((x + 4, top + index * height + 15), cell, fontsize=10)
+            x += width
+
+
+def test_a_ruled_table_becomes_rows_in_its_place_without_repeating_its_text(parse):
+    document = pages_of("")
+    document[0].insert_text((72, 72), "Fees are as follows.")
+    ruled_table(document[0], [("Product", "Fee"), ("Top of book", "USD 28.50"), ("Depth", "USD 58.00")])
+    document[0].insert_text((72, 220), "Taxes are extra.")
+
+    parsed = parse(document)
+
+    assert [(block.kind, text) for block, text in zip(parsed.blocks, texts(parsed), strict=True)] == [
+        (BlockKind.PARAGRAPH, "Fees are as follows."),
+        (BlockKind.TABLE_HEADER, "Product | Fee"),
+        (BlockKind.TABLE_ROW, "Top of book | USD 28.50"),
+        (BlockKind.TABLE_ROW, "Depth | USD 58.00"),
+        (BlockKind.PARAGRAPH, "Taxes are extra."),
+    ]
+
+
+def test_a_page_with_an_image_and_no_text_is_unreadable_but_a_blank_one_is_not(parse):
+    document = pages_of("Readable text.", "", "")
+    pixels = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 20, 20))
+    document[1].insert_image((72, 72, 500, 700), pixmap=pixels)
+
+    parsed = parse(document)
+
+    assert parsed.unreadable_pages == (2,)
+    assert [page.number for page in parsed.pages] == [1, 2, 3]
+    assert parsed.pages[1].span.start == parsed.pages[1].span.end
+
+
+def test_a_scanned_pdf_is_unreadable(parse):
+    document = pages_of("", "")
+    pixels = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 20, 20))
+    for page in document:
+        page.insert_image((72, 72, 500, 700), pixmap=pixels)
+
+    with pytest.raises(DocumentUnreadable):
+        parse(document)
+
+
+def test_a_pdf_of_blank_pages_is_empty(parse):
+    with pytest.raises(DocumentEmpty):
+        parse(pages_of("", ""))
+
+
+def test_a_pdf_that_needs_a_password_is_encrypted(parse):
+    with pytest.raises(DocumentEncrypted):
+        parse(pages_of("Secret."), encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="u", owner_pw="o")
+
+
+def test_a_pdf_that_anybody_may_open_is_read(parse):
+    document = pages_of("Open to all.")
+
+    assert parse(document, encryption=pymupdf.PDF_ENCRYPT_AES_256, owner_pw="o").text == "Open to all."
+
+
+@pytest.mark.parametrize("kept", [0.05, 0.3, 0.6, 0.95])
+def test_a_pdf_that_is_cut_off_is_corrupt(tmp_path, kept):
+    whole = pages_of(*[SENTENCE * 5] * 6).tobytes()
+    path = tmp_path / "cut.pdf"
+    path.write_bytes(whole[: int(len(whole) * kept)])
+
+    with pytest.raises(DocumentCorrupt):
+        parse_pdf(path, ParsingLimits(), lambda done, total: None)
+
+
+def test_rubbish_behind_a_pdf_header_is_corrupt(tmp_path):
+    path = tmp_path / "rubbish.pdf"
+    path.write_bytes(b"%PDF-1.7\n" + bytes(range(256)) * 20)
+
+    with pytest.raises(DocumentCorrupt):
+        parse_pdf(path, ParsingLimits(), lambda done, total: None)
+
+
+def test_more_pages_than_allowed_are_too_large(parse):
+    with pytest.raises(DocumentTooLarge):
+        parse(pages_of("a", "b", "c"), ParsingLimits(max_pages=2))
+
+
+def test_more_characters_than_allowed_are_too_large(parse):
+    with pytest.raises(DocumentTooLarge):
+        parse(pages_of(SENTENCE * 10), ParsingLimits(max_characters=200))
+
+
+def test_the_title_of_the_file_is_told_but_not_the_name_of_a_draft(parse):
+    titled, drafted = pages_of("Text."), pages_of("Text.")
+    titled.set_metadata({"title": "Fee Schedule"})
+    drafted.set_metadata({"title": "Microsoft Word - draft3.doc"})
+
+    assert parse(titled).title == "Fee Schedule"
+    assert parse(drafted).title is None
+
+
+paragraph = st.lists(st.text("abcdefg.,() ABC12", min_size=1, max_size=60), max_size=8).map("\n".join)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(contents=st.lists(paragraph, min_size=1, max_size=5))
+def test_blocks_never_overlap_slice_back_and_pages_tile_the_text(parse, contents):
+    parsed = parse(pages_of("A page with words.", *contents))
+
+    position = 0
+    for block in parsed.blocks:
+        assert position <= block.span.start < block.span.end
+        assert parsed.text[position : block.span.start].strip() == ""
+        assert texts(parsed) == [text.strip() for text in texts(parsed)]
+        position = block.span.end
+    assert parsed.text[position:].strip() == ""
+    assert [page.span.start for page in parsed.pages[1:]] == [page.span.end for page in parsed.pages[:-1]]
+    assert (parsed.pages[0].span.start, parsed.pages[-1].span.end) == (0, len(parsed.text))

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.ingest.errors import (
+    DocumentEmpty,
+    DocumentEncoding,
+    DocumentFormatMismatch,
+    DocumentTooLarge,
+)
+from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.text import parse_text
+
+DEFAULT = ParsingLimits()
+
+
+@pytest.fixture
+def parse(tmp_path):
+    def parse_bytes(content: bytes, limits=DEFAULT):
+        path = tmp_path / "file.txt"
+        path.write_bytes(content)
+        return parse_text(path, limits)
+
+    return parse_bytes
+
+
+def texts(document):
+    return [document.text[block.span.start : block.span.end] for block in document.blocks]
+
+
+def test_the_text_is_the_file_without_its_byte_order_mark(parse):
+    assert parse(b"\xef\xbb\xbf Fees\r\n\r\nare\tdue. ").text == " Fees\r\n\r\nare\tdue. "
+
+
+def test_paragraphs_end_at_blank_lines(parse):
+    assert texts(parse(b"One\nline more.\n\n \nTwo.\n")) == ["One\nline more.", "Two."]
+
+
+def test_lines_that_were_never_wrapped_are_paragraphs(parse):
+    first, second = "a" * 170 + ".", "b" * 40 + "."
+
+    assert texts(parse(f"{first}\n{second}\n".encode())) == [first, second]
+
+
+def test_a_wrapped_run_too_long_for_a_paragraph_is_cut_after_sentences(parse):
+    lines = ["words that go on to the end of a line and"] * 3 + ["stop here."]
+
+    blocks = texts(parse("\n".join(lines * 40).encode()))
+
+    assert blocks == ["\n".join(lines)] * 40
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\r\n\t"])
+def test_a_file_without_words_is_empty(parse, content):
+    with pytest.raises(DocumentEmpty):
+        parse(content)
+
+
+@pytest.mark.parametrize("content", [b"\x00\x01\x02", b"text\x00text", bytes(range(1, 9)) * 50])
+def test_binary_content_is_no_text(parse, content):
+    with pytest.raises(DocumentFormatMismatch):
+        parse(content)
+
+
+@pytest.mark.parametrize("content", ["für".encode("latin-1"), "fee".encode("utf-16")])
+def test_anything_but_utf8_is_refused(parse, content):
+    with pytest.raises(DocumentEncoding):
+        parse(content)
+
+
+def test_more_characters_than_allowed_are_too_large(parse):
+    with pytest.raises(DocumentTooLarge):
+        parse(b"words " * 100, ParsingLimits(max_characters=500))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.sampled_from("ab .\n\r\t\u00a0\u2028“”(1)"), min_size=1, max_size=400))
+def test_blocks_cover_all_words_in_order_without_overlap(parse, text):
+    document = parse(("x" + text).encode())
+
+    position = 0
+    for block in document.blocks:
+        assert position <= block.span.start < block.span.end
+        assert document.text[position : block.span.start].strip() == ""
+        position = block.span.end
+    assert document.text[position:].strip() == ""
