@@ -74,3 +74,22 @@ VERBS = _listed("""
     shall will may must is are was were has have had means mean agrees represents hereby does can
 """)
 """Words, lower-case, that make a sentence of a line."""
+
+NOT_TERMS = _listed("""
+    a all an and another any as at because both but by each either every for from he if in it its
+    neither no nor nothing of on or other she such than that the there these they this those to under
+    upon we what when where whereas which while who with without you
+""")
+"""First words, lower-case, of lines that speak about means but define nothing: `By any means …`."""
+
+NOT_ENTRIES = _listed("""
+    note notes page pages source name title date dated attention attn address tel telephone fax
+    facsimile phone email e-mail web website url re to from cc bcc subject example examples witness
+    whereas signature signed copy if by in see section sections article exhibit schedule annex appendix
+    attachment clause part step item figure table chapter version author file contact office mobile
+    provided nb n.b warning important caution recitals recital background total amount
+""")
+"""First words, lower-case, of `Label: …` lines that are not entries of a glossary."""
+
+DETERMINERS = _listed("a an any the all each every those one either collectively")
+"""First words, lower-case, of a definition that stands behind a colon or dash."""

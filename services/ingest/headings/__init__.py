@@ -1,7 +1,7 @@
 """Finds the headings of a document and what they head.
 
-Markup says it outright (DOCX styles, HTML, Markdown). Elsewhere numbered clauses come first, whether on a line
-of their own or in running text, then what looks like a heading. A missed heading costs a label, a false one
+Markup says it outright (DOCX styles, HTML, Markdown). Elsewhere numbered clauses come first, on a line of
+their own or in running text, then what looks like a heading. A missed heading costs a label, a false one
 misleads: when in doubt there is none.
 """
 
@@ -26,6 +26,8 @@ class Heading:
 
     span: Span
     """Number and caption; the caption of a run-in heading, not the text behind it."""
+    captioned: bool
+    """Whether it says more than a number."""
     chain: tuple[str, ...]
     """The headings above, outermost first, and last this one; white space collapsed, otherwise verbatim."""
 
@@ -89,7 +91,7 @@ class _Search:
 
     def _by_markup(self, line: _Line) -> Heading:
         self._outline.enter_level(line.block.level or 1, self._collapsed(line.span))
-        return Heading(line.span, self._outline.chain)
+        return Heading(line.span, True, self._outline.chain)
 
     def _by_display(self, index: int) -> Heading | None:
         line = self._lines[index]
@@ -102,7 +104,7 @@ class _Search:
         if prominence is None:
             return None
         self._outline.enter_unnumbered(prominence, self._collapsed(line.span))
-        return Heading(line.span, self._outline.chain)
+        return Heading(line.span, True, self._outline.chain)
 
     def _by_number(self, index: int) -> Iterator[Heading]:
         end = -1
@@ -114,7 +116,7 @@ class _Search:
             span = self._with_caption_below(mark, index)
             if self._outline.enter_mark(mark, self._collapsed(span)):
                 end = span.end
-                yield Heading(span, self._outline.chain)
+                yield Heading(span, mark.captioned or span != mark.span, self._outline.chain)
 
     def _is_page_number(self, mark: Mark, index: int) -> bool:
         line = self._texts[index]

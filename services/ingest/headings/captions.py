@@ -17,6 +17,8 @@ from services.ingest.vocabulary import (
 
 _MAX_WORDS = 14
 _MAX_CHARACTERS = 140
+_ACRONYM = 6
+"""Characters of a word in capitals that may be a name; longer ones are captions."""
 _WORD = re.compile(r"\S+")
 _LEAD = re.compile(r"[\s.:)\]–—-]*")
 _NEXT_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3}){0,4}[.)]?$|\([a-z]{1,4}\)$|[A-Za-z]\.$")
@@ -71,7 +73,14 @@ def _capitals(words: list[str]) -> int | None:
             return count
     while count > 1 and words[count - 1] in _JOINERS:
         count -= 1
-    return None if count == 1 < len(words) and not _opens_text(words[1]) else count
+    return None if count == 1 < len(words) and _is_acronym(*words[:2]) else count
+
+
+def _is_acronym(word: str, following: str) -> bool:
+    """Whether `word` belongs to the text: `MD Anderson`, not `DEFINITIONS For purposes …`."""
+    if _opens_text(following):
+        return False
+    return len(word) <= _ACRONYM or not following[0].isupper()
 
 
 def _title(words: list[str]) -> int | None:

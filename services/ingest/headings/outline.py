@@ -110,7 +110,10 @@ class Outline:
         return True
 
     def _may_begin(self, mark: Mark, reading: Reading) -> bool:
-        if reading.path[-1] <= 1 and (mark.opens_line or mark.captioned or len(reading.path) > 1):
+        likely = (
+            mark.opens_line or mark.captioned or len(reading.path) > 1 or reading.series is Series.ARTICLE
+        )
+        if reading.path[-1] <= 1 and likely:
             return len(reading.path) == 1 or self._is_near(reading)
         return mark.opens_line and mark.captioned and len(reading.path) > 1
 

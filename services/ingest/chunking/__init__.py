@@ -1,0 +1,204 @@
+"""Cuts an extracted document into chunks: whole sentences and rows of one place, small enough to cite.
+
+A chunk ends where that reads best near the target length (`packing`), so that small sections of a document
+share a chunk and large ones are divided. Its heading chain is that of the place where its own text begins,
+after the sentences repeated from the chunk before: of sections that share a chunk, the first; but where
+that is a mere number (`1.4` of a list of definitions), what is above it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+from services.ingest import headings, terms
+from services.ingest.chunking import packing
+from services.ingest.chunking.units import Unit, dissect
+from services.ingest.documents import BlockKind, ExtractedDocument, Page, Span
+
+CHUNKER_VERSION = "1"
+"""Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
+
+_NAMESPACE = UUID("5d3c1c5e-6a53-4a0c-9b61-6b1f0b6f7f6e")
+_OPENING = 500
+"""Characters of a chunk in which the word makes it a definitions chunk (LI-10)."""
+_DEFINING_ENTRIES = 2
+"""Defining lines that make a definitions chunk (LI-10)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose text is cut: what chunks and definitions repeat about their document."""
+
+    document_id: str
+    """`{source}/{path}`."""
+    source: str
+    path: str
+    """Path below the source, with `/` between its parts."""
+    generation: str
+    file_name: str
+    """The last part of `path`, extension included."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkLimits:
+    """How long chunks are, in words split at white space; the defaults are measured (CH-1)."""
+
+    target_words: int = 300
+    """The aim; a chunk ends at the best boundary near it."""
+    max_words: int = 400
+    """Never exceeded."""
+    min_words: int = 50
+    """A shorter chunk joins its neighbour where the maximum allows it."""
+    overlap_sentences: int = 2
+    """Sentences repeated from the chunk before, never across the start of a section."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpan:
+    """The part of a span that stands on one page."""
+
+    page: int
+    """From 1."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Mirrors `clausegate.corpus.v1.Chunk`; `indexed_at` is the index's own."""
+
+    chunk_id: str
+    alias: str
+    document_id: str
+    source: str
+    title: str
+    heading_chain: tuple[str, ...]
+    section: str
+    text: str
+    word_count: int
+    span: Span
+    sentences: tuple[Span, ...]
+    """The sentences and table rows of `text`, in order; they cover it but for white space."""
+    pages: tuple[PageSpan, ...]
+    table_header: str
+    content_sha256: str
+    is_definitions: bool
+    ordinal: int
+    generation: str
+
+
+def title_of(document: ExtractedDocument, path: str) -> str:
+    """Return the document's own title, else its first heading, else the file's name; one line."""
+    markup = (
+        document.text[block.span.start : block.span.end]
+        for block in document.blocks
+        if block.kind is BlockKind.HEADING
+    )
+    for title in (document.title or "", *markup):
+        if title.strip():
+            return " ".join(title.split())
+    return path.rsplit("/", 1)[-1]
+
+
+def pages_of(span: Span, pages: Sequence[Page]) -> tuple[PageSpan, ...]:
+    """Return the parts of `span` on each of `pages`, ascending; empty parts are left out."""
+    first = bisect_right(pages, span.start, key=lambda page: page.span.end)
+    last = bisect_left(pages, span.end, key=lambda page: page.span.start)
+    parts = (
+        (page.number, max(span.start, page.span.start), min(span.end, page.span.end))
+        for page in pages[first:last]
+    )
+    return tuple(PageSpan(number, Span(start, end)) for number, start, end in parts if start < end)
+
+
+def sha256_of(text: str) -> str:
+    """Return the SHA-256 of `text` in UTF-8, 64 lower-case hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def cut(document: ExtractedDocument, origin: Origin, limits: ChunkLimits) -> tuple[Chunk, ...]:
+    """Return the chunks of `document` in reading order; none when it holds no words.
+
+    They own every sentence and table row of the document once, and none exceeds `limits.max_words`.
+    """
+    found = headings.find(document)
+    units = dissect(document, found, limits.max_words)
+    entries = terms.find(document.text, document.blocks, [unit.span for unit in units])
+    sizes = packing.Sizes(limits.target_words, limits.max_words, limits.min_words, limits.overlap_sentences)
+    appeals = packing.appeals(units, found, *_entry_units(units, entries))
+    ranges = packing.pack(units, appeals, sizes)
+    writer = _Writer(document, origin, found, [entry.span.start for entry in entries])
+    return tuple(writer.chunk(units, place, ordinal, len(ranges)) for ordinal, place in enumerate(ranges))
+
+
+def _entry_units(units: Sequence[Unit], entries: Sequence[terms.Entry]) -> tuple[set[int], set[int]]:
+    """Indices of the units that begin a definition, and of those that continue one."""
+    starts = [unit.span.start for unit in units]
+    first = {bisect_right(starts, entry.span.start) - 1 for entry in entries}
+    inside: set[int] = set()
+    for entry in entries:
+        inside.update(range(bisect_right(starts, entry.span.start), bisect_left(starts, entry.span.end)))
+    return first, inside
+
+
+class _Writer:
+    """Writes the chunks of one document."""
+
+    def __init__(
+        self,
+        document: ExtractedDocument,
+        origin: Origin,
+        found: Sequence[headings.Heading],
+        entry_starts: Sequence[int],
+    ) -> None:
+        self._document = document
+        self._origin = origin
+        self._headings = found
+        self._entry_starts = entry_starts
+        self._title = title_of(document, origin.path)
+
+    def chunk(self, units: Sequence[Unit], place: packing.Range, ordinal: int, count: int) -> Chunk:
+        origin = self._origin
+        own = units[place.own]
+        span = Span(units[place.first].span.start, units[place.end - 1].span.end)
+        text = self._document.text[span.start : span.end]
+        chain = self._chain(own.section, units[place.end - 1].section)
+        return Chunk(
+            chunk_id=str(uuid5(_NAMESPACE, f"{origin.document_id}\n{origin.generation}\n{ordinal}")),
+            alias=f"{origin.source}__{origin.path}_{ordinal}",
+            document_id=origin.document_id,
+            source=origin.source,
+            title=self._title,
+            heading_chain=chain,
+            section=chain[-1] if chain else f"Section {ordinal + 1} of {count}",
+            text=text,
+            word_count=len(text.split()),
+            span=span,
+            sentences=tuple(unit.span for unit in units[place.first : place.end]),
+            pages=pages_of(span, self._document.pages),
+            table_header=self._header_above(own),
+            content_sha256=sha256_of(text),
+            is_definitions=self._defines(span, text),
+            ordinal=ordinal,
+            generation=origin.generation,
+        )
+
+    def _chain(self, first: int, last: int) -> tuple[str, ...]:
+        """The headings of a chunk whose own text runs from section `first` to section `last`."""
+        if first < 0:
+            return ()
+        heading = self._headings[first]
+        shared = first != last and not heading.captioned and len(heading.chain) > 1
+        return heading.chain[:-1] if shared else heading.chain
+
+    def _header_above(self, own: Unit) -> str:
+        return self._document.text[own.header.start : own.header.end] if own.header else ""
+
+    def _defines(self, span: Span, text: str) -> bool:
+        opening = text[:_OPENING].lower()
+        first = bisect_left(self._entry_starts, span.start)
+        lines = set(self._entry_starts[first : bisect_left(self._entry_starts, span.end)])
+        return "definition" in opening or "defined term" in opening or len(lines) >= _DEFINING_ENTRIES

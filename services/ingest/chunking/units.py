@@ -1,0 +1,155 @@
+"""Takes a document apart into what chunks are made of: whole sentences and table rows."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from services.ingest.documents import Block, BlockKind, ExtractedDocument, Span
+from services.ingest.headings import Heading
+from services.ingest.sentences import split, trimmed
+
+CHARACTERS_PER_WORD = 20
+"""More characters than this count as a further word: leaders, base64, scripts without spaces. English has 6."""
+
+_ROWS = (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
+_CAPTION_TAIL = re.compile(r"[\s.:,;)–—-]*")
+_WORD = re.compile(r"\S+")
+_CLAUSE_ENDS = (";", ":", ",", ")", ".")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence, a table row, or a piece of one that is too long for any chunk."""
+
+    span: Span
+    weight: int
+    """Its words, or more when they are long."""
+    gap: int
+    """Weight of the white space before it."""
+    section: int
+    """Index of the heading above it; -1 before the first."""
+    opens_section: bool = False
+    opens_block: bool = False
+    continues: bool = False
+    """Whether it reads on from the unit before: its heading, its table header, or its own beginning."""
+    is_row: bool = False
+    header: Span | None = None
+    """For a row: the header row of its table."""
+
+
+def dissect(document: ExtractedDocument, headings: Sequence[Heading], max_weight: int) -> tuple[Unit, ...]:
+    """Return the units of `document` in order, none heavier than `max_weight`.
+
+    Nothing but white space lies between them.
+    """
+    text = document.text
+    starts = [heading.span.start for heading in headings]
+    units: list[Unit] = []
+    for unit in _whole_units(document, headings, starts):
+        pieces = (
+            _pieces(text, unit.span, max_weight) if _weight(text, unit.span) > max_weight else [unit.span]
+        )
+        for index, span in enumerate(pieces):
+            before = units[-1].span.end if units else span.start
+            units.append(
+                replace(
+                    unit,
+                    span=span,
+                    weight=_weight(text, span),
+                    gap=(span.start - before) // CHARACTERS_PER_WORD,
+                    opens_section=unit.opens_section and index == 0,
+                    opens_block=unit.opens_block and index == 0,
+                    continues=unit.continues or index > 0,
+                )
+            )
+    return tuple(units)
+
+
+def _whole_units(
+    document: ExtractedDocument, headings: Sequence[Heading], starts: Sequence[int]
+) -> Iterator[Unit]:
+    header: Span | None = None
+    above = Span(-1, -1)
+    for block in document.blocks:
+        is_row = block.kind in _ROWS
+        if not is_row or block.kind is BlockKind.TABLE_HEADER:
+            header = None
+        spans = [block.span] if is_row else _sentences(document.text, block, headings, starts)
+        for index, span in enumerate(spans):
+            section = bisect_right(starts, span.start) - 1
+            opens = section >= 0 and headings[section].span.start == span.start
+            yield Unit(
+                span=span,
+                weight=0,
+                gap=0,
+                section=section,
+                opens_section=opens,
+                opens_block=index == 0,
+                continues=not opens and _reads_on(document.text, headings, section, above, span, header),
+                is_row=is_row,
+                header=header,
+            )
+            above = span
+        if block.kind is BlockKind.TABLE_HEADER:
+            header = block.span
+
+
+def _reads_on(
+    text: str, headings: Sequence[Heading], section: int, above: Span, span: Span, header: Span | None
+) -> bool:
+    """Whether `span` must not be parted from `above`: its heading, its table header, or its own beginning."""
+    if above == header or (section >= 0 and above.end <= headings[section].span.end + 1 and above.start >= 0):
+        return True
+    return text[span.start].islower()
+
+
+def _sentences(text: str, block: Block, headings: Sequence[Heading], starts: Sequence[int]) -> Iterator[Span]:
+    """The sentences of a block; every heading in it begins one, and a run-in heading stays with its text."""
+    first = bisect_right(starts, block.span.start - 1)
+    start = block.span.start
+    for heading in headings[first : bisect_right(starts, block.span.end - 1)]:
+        yield from split(text, Span(start, heading.span.start))
+        start = heading.span.start
+        end = min(heading.span.end, block.span.end)
+        following = headings[first + 1].span.start if first + 1 < len(headings) else block.span.end
+        first += 1
+        limit = min(following, block.span.end)
+        tail = _CAPTION_TAIL.match(text, end, limit)
+        body = split(text, Span(tail.end() if tail else end, limit))
+        if not body or "\n" in text[end : body[0].start]:
+            yield trimmed(text, Span(start, body[0].start if body else limit))
+        else:
+            body[0] = Span(start, body[0].end)
+        yield from body
+        start = limit
+    yield from split(text, Span(start, block.span.end))
+
+
+def _weight(text: str, span: Span) -> int:
+    words = len(text[span.start : span.end].split())
+    return max(words, -((span.start - span.end) // CHARACTERS_PER_WORD))
+
+
+def _pieces(text: str, span: Span, max_weight: int) -> Iterator[Span]:
+    """Cut a sentence that no chunk can hold, where a clause ends if it does, else between words."""
+    start, reach = span.start, max_weight * CHARACTERS_PER_WORD
+    while span.end - start > reach or _weight(text, Span(start, span.end)) > max_weight:
+        end = _last_resort(text, start, min(span.end, start + reach), max_weight)
+        yield trimmed(text, Span(start, end))
+        start = trimmed(text, Span(end, span.end)).start
+    yield Span(start, span.end)
+
+
+def _last_resort(text: str, start: int, limit: int, max_weight: int) -> int:
+    """The best end of a piece that starts at `start`; inside a word only when that fills the whole piece."""
+    words = [
+        word.end() for _, word in zip(range(max_weight), _WORD.finditer(text, start, limit), strict=False)
+    ]
+    whole = words[:-1] or words
+    for end in reversed(whole[len(whole) // 2 :]):
+        if text[end - 1] in _CLAUSE_ENDS:
+            return end
+    return whole[-1]
