@@ -14,7 +14,7 @@ from evals.asking import Asker
 from evals.plan import PLAN, corpus_files
 from evals.reference import MARKS
 from evals.reports import Report, table, write_json
-from evals.stack import fill, running_stack
+from evals.stack import StackStopped, fill, running_stack
 
 
 def arguments() -> argparse.Namespace:
@@ -70,7 +70,10 @@ async def measure(options: argparse.Namespace) -> list[Report]:
 def main() -> None:
     """Measure and report."""
     options = arguments()
-    reports = asyncio.run(measure(options))
+    try:
+        reports = asyncio.run(measure(options))
+    except StackStopped as error:
+        sys.exit(f"error: {error}")
     if options.json:
         write_json(reports, options.json)
 

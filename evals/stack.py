@@ -20,11 +20,15 @@ INGEST_SECONDS = 1800.0
 """Deadline of one upload; a contract of 100,000 words on a busy machine takes minutes to embed."""
 
 
+class StackStopped(Exception):
+    """The product ended before it was ready; the message names its log."""
+
+
 @asynccontextmanager
 async def running_stack(data_folder: Path) -> AsyncIterator[Client]:
     """A client of `python -m embedded` over `data_folder`, an absolute path; its files stay for the next run.
 
-    Its output goes to `stack.log` in that folder. Raises `RuntimeError` when it does not come up.
+    Its output goes to `stack.log` in that folder. Raises `StackStopped` when it does not come up.
     """
     with tempfile.TemporaryDirectory(prefix="cg-") as runtime, (data_folder / "stack.log").open("ab") as log:
         address = f"unix:{runtime}/grpc"
@@ -33,6 +37,7 @@ async def running_stack(data_folder: Path) -> AsyncIterator[Client]:
             "env",
             f"CLAUSEGATE_DATA_DIR={data_folder}",
             f"CLAUSEGATE_ADDRESS={address}",
+            "CLAUSEGATE_GATEWAY_ADDRESS=",
             sys.executable,
             "-m",
             "embedded",
@@ -59,7 +64,7 @@ async def _ready(client: Client, process: asyncio.subprocess.Process, data_folde
                 await asyncio.sleep(0.1)
             else:
                 return
-    raise RuntimeError(f"the stack stopped with {process.returncode}; see {data_folder / 'stack.log'}")
+    raise StackStopped(f"the stack stopped with {process.returncode}; see {data_folder / 'stack.log'}")
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
