@@ -192,12 +192,16 @@ def serve() -> None:
 
 
 @app.command(name="fetch-model")
-def fetch_model(data: Data = DEFAULT_DATA) -> None:
+def fetch_model(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder of the model; replaced as a whole.")
+    ] = DEFAULT_DATA / "model",
+) -> None:
     """Fetch the local embedding model (85 MB) once; nothing is fetched when it is there."""
     from cli.model import fetch
 
     output = Output(as_json=False)
-    run(fetch(data / "model", output), output)
+    run(fetch(folder, output), output)
 
 
 def main() -> None:

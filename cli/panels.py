@@ -83,7 +83,8 @@ def answer_sections(response: QueryResponse, asked: Asked) -> Iterator[Renderabl
     yield from _section("Answer", (_statement(statement) for statement in response.statements))
     yield from _section("Supporting clauses", _clauses(response.supporting_clauses, asked.full))
     yield from _section("Definitions", (_definition(used, citations) for used in response.definitions))
-    yield from _section("Citations", (_citation(citation) for citation in response.citations))
+    shown = _shown_quotes(response)
+    yield from _section("Citations", (_citation(citation, shown) for citation in response.citations))
     yield from _section("Notes", (_note(note) for note in response.notes))
 
 
@@ -148,11 +149,22 @@ def _quote(citations: dict[int, Citation], number: int) -> str:
     return reflow(citations[number].quote) if number in citations else ""
 
 
-def _citation(citation: Citation) -> RenderableType:
-    page, last = citation.page, citation.last_page
-    pages = _page_range(page, last) if citation.HasField("page") else ""
+def _shown_quotes(response: QueryResponse) -> set[str]:
+    """Quotes that stand in the sections above the citations already."""
+    defined = {
+        n for used in response.definitions for n in (used.citation_number, *used.conflicting_citation_numbers)
+    }
+    return {statement.text for statement in response.statements} | {
+        citation.quote for citation in response.citations if citation.number in defined
+    }
+
+
+def _citation(citation: Citation, shown: set[str]) -> RenderableType:
+    pages = _page_range(citation.page, citation.last_page) if citation.HasField("page") else ""
     place = _place(citation.document, citation.section, pages)
     head = Text.assemble((f"[{citation.number}] ", "bold blue"), place)
+    if citation.quote in shown:
+        return head
     return Group(head, Padding(Text(reflow(citation.quote), "italic"), (0, 0, 0, 4)))
 
 

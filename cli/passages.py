@@ -16,7 +16,7 @@ from clausegate.answer.v1.answer_pb2 import SupportingClause
 
 CONTEXT_CHARACTERS = 140
 """Shown on either side of a quote in an excerpt."""
-HEAD_CHARACTERS = 280
+HEAD_CHARACTERS = 200
 """Shown of a passage without quotes."""
 QUOTE_STYLE = "bold"
 CONTEXT_STYLE = "dim"

@@ -1,0 +1,120 @@
+"""X-4: one question through four processes is one trace, seen by a collector in this process."""
+
+from concurrent import futures
+from contextlib import ExitStack
+
+import grpc
+import httpx
+import pytest
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
+
+from tests.e2e.corpus import GOVERNING_LAW
+from tests.e2e.processes import READY_SECONDS, clausegate, running, wait_until
+
+STAGES = {"normalise", "embed", "search", "grade", "gate", "budget", "render", "verify"}
+ROLES = {
+    "gateway": "gateway",
+    "ingest": "services.ingest",
+    "retrieval": "services.retrieval",
+    "answer": "services.answer",
+}
+
+
+class Collector(trace_service_pb2_grpc.TraceServiceServicer):
+    """Keeps every span with the name of the process that made it."""
+
+    def __init__(self):
+        self.spans = []
+
+    def Export(self, request, context):  # noqa: N802
+        for resource in request.resource_spans:
+            attributes = {each.key: each.value.string_value for each in resource.resource.attributes}
+            for scope in resource.scope_spans:
+                self.spans += [(attributes["service.name"], span) for span in scope.spans]
+        return trace_service_pb2.ExportTraceServiceResponse()
+
+    def of_trace(self, trace_id):
+        return [(name, span) for name, span in self.spans if span.trace_id.hex() == trace_id]
+
+
+@pytest.fixture(scope="module")
+def collector():
+    server = grpc.server(futures.ThreadPoolExecutor(2))
+    collector = Collector()
+    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(collector, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield collector, f"http://127.0.0.1:{port}"
+    server.stop(None).wait()
+
+
+@pytest.fixture(scope="module")
+def traced(collector, corpus, tmp_path_factory, socket_dirs, free_port):
+    """The trace id of one question to four processes, and the collector once they have flushed."""
+    spans, endpoint = collector
+    root, sockets, port = tmp_path_factory.mktemp("four"), socket_dirs(), free_port()
+    settings = {
+        "CLAUSEGATE_DATA_DIR": str(root / "data"),
+        "CLAUSEGATE_GATEWAY_ADDRESS": f"127.0.0.1:{port}",
+        **{
+            f"CLAUSEGATE_{area.upper()}_ADDRESS": f"unix:{sockets / area}"
+            for area in ("ingest", "retrieval", "answer")
+        },
+        "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
+        "OTEL_EXPORTER_OTLP_INSECURE": "true",
+    }
+    url = f"http://127.0.0.1:{port}"
+    with ExitStack() as processes:
+        for role, module in ROLES.items():
+            processes.enter_context(running(module, settings, root / f"{role}.log"))
+        wait_until(lambda: is_ready(url), READY_SECONDS)
+        assert clausegate("ingest", str(corpus), "--server", url).returncode == 0
+        answer = httpx.post(f"{url}/v1/query", json={"query": GOVERNING_LAW}, timeout=30)
+    trace_id = answer.json()["metadata"]["traceId"]
+    return trace_id, answer, spans.of_trace(trace_id)
+
+
+def is_ready(url):
+    try:
+        return httpx.get(f"{url}/readyz", timeout=2).is_success
+    except httpx.TransportError:
+        return False
+
+
+def test_four_processes_answer(traced):
+    _, answer, _ = traced
+
+    assert "Republic of Ireland" in answer.json()["answer"]
+
+
+def test_the_trace_id_is_that_of_the_response_header(traced):
+    trace_id, answer, _ = traced
+
+    assert answer.headers["x-trace-id"] == trace_id
+
+
+def test_gateway_answer_and_retrieval_share_one_trace(traced):
+    _, _, spans = traced
+
+    assert {"gateway", "answer", "retrieval"} <= {name for name, _ in spans}
+
+
+@pytest.mark.parametrize("stage", sorted(STAGES))
+def test_the_trace_has_a_span_of_every_stage(traced, stage):
+    _, _, spans = traced
+
+    assert stage in {span.name.rpartition(".")[2] for _, span in spans}
+
+
+def test_every_span_but_the_first_has_its_parent_in_the_trace(traced):
+    _, _, spans = traced
+    ids = {span.span_id for _, span in spans}
+
+    assert [span.name for _, span in spans if span.parent_span_id not in ids] == ["POST /v1/query"]
+
+
+def test_the_trace_names_no_document_text(traced):
+    _, _, spans = traced
+    values = [each.value.string_value for _, span in spans for each in span.attributes]
+
+    assert not any("Republic of Ireland" in value for value in values)
