@@ -13,7 +13,7 @@ from pathlib import Path
 from lxml import etree
 
 from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocument
-from services.ingest.errors import DocumentEmpty, DocumentEncoding, DocumentFormatMismatch
+from services.ingest.errors import DocumentCorrupt, DocumentEmpty, DocumentEncoding, DocumentFormatMismatch
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.html_tables import Frame, read_table
 from services.ingest.parsing.html_text import is_hidden, squeeze
@@ -38,7 +38,8 @@ _COUNTS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "uppe
 def parse_html(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     """Read an HTML page in UTF-8 or in the encoding it names.
 
-    Raises `DocumentEmpty`, `DocumentEncoding`, `DocumentFormatMismatch` and `DocumentTooLarge`.
+    Raises `DocumentEmpty`, `DocumentEncoding`, `DocumentFormatMismatch`, `DocumentCorrupt` and
+    `DocumentTooLarge`.
     """
     root = parse_tree(_decoded(path.read_bytes()))
     builder = TextBuilder(limits.max_characters)
@@ -69,14 +70,19 @@ def _decoded(data: bytes) -> str:
 def parse_tree(text: str) -> etree._Element | None:
     """The element tree of a page or a fragment, however broken or deep; None when there is no element.
 
-    libxml2's own trees end, without a word, at a depth of 2,048; a tree built from its events does not.
+    libxml2's own trees end at a depth of 2,048; what is deeper is built from its events. Raises
+    `DocumentCorrupt` when that fails too.
     """
+    data = text.encode("utf-8", "replace")
+    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    root: etree._Element | None = etree.fromstring(data, parser)
+    if not any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
+        return root
     builder = etree.TreeBuilder(insert_comments=False, insert_pis=False)
-    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, target=builder)
     try:
-        root: etree._Element = etree.fromstring(text.encode("utf-8", "replace"), parser)
-    except etree.XMLSyntaxError:  # no element at all
-        return None
+        root = etree.fromstring(data, etree.HTMLParser(encoding="utf-8", huge_tree=True, target=builder))
+    except (etree.XMLSyntaxError, ValueError, AssertionError) as error:
+        raise DocumentCorrupt("nested too deep and broken", field="path") from error
     return root
 
 
