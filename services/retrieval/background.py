@@ -91,8 +91,10 @@ class Sample:
         others = [number for number, document in enumerate(self.documents) if document not in excluded]
         if len(others) < MIN_DOCUMENTS:
             return Background(0.0, len(others))
+        # Not a matrix product: BLAS would spread it over threads, .2 ms alone and 11 ms when cores are busy.
+        similarities = np.vecdot(self._vectors, question.vector)
         combined = (
-            np.maximum.reduceat(self._vectors @ question.vector, self._chunk_starts)
+            np.maximum.reduceat(similarities, self._chunk_starts)
             + KEYWORD_WEIGHT * self.statistics.shares(question.keyword_stems)
             + LEXICON_WEIGHT * self.statistics.shares(question.lexicon_stems)
         )

@@ -77,7 +77,7 @@ def weigh(question: Question, chunks: Sequence[EmbeddedChunk], statistics: Share
     bags = [bag_of(each.chunk.text) for each in chunks]
     keyword = statistics.shares_with(question.keyword_stems, bags)
     lexicon = statistics.shares_with(question.lexicon_stems, bags)
-    similarities = np.concatenate([each.vectors for each in chunks]) @ question.vector
+    similarities = np.vecdot(np.concatenate([each.vectors for each in chunks]), question.vector)
     starts = np.cumsum([0, *(len(each.windows) for each in chunks)])
     weighed = []
     for number, each in enumerate(chunks):

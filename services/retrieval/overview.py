@@ -57,7 +57,7 @@ class Overviews:
         return self._current
 
     def refresh(self) -> asyncio.Task[Overview]:
-        """Begin to read what changed, unless that goes on; at start, so that the first search need not wait."""
+        """Begin to read what changed, unless that goes on; at start, so that no search need wait for it."""
         if self._refresh is None:
             self._refresh = asyncio.create_task(self._refreshed(), name="refresh the overview")
         return self._refresh
