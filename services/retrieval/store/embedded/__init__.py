@@ -1,0 +1,6 @@
+"""The store for one machine: SQLite holds the truth, and two indexes derived from it make it fast.
+
+`store` is the port's implementation, `stores` owns one for each tenant. Below: `database` (connections and
+schema), `rows` (values as rows), `keywords` (a tantivy index of stems), `codes` (one bit for each
+component, in memory).
+"""

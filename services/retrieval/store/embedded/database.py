@@ -1,0 +1,109 @@
+"""One SQLite file in WAL mode: a connection that writes, and connections that threads borrow to read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+SCHEMA_VERSION = 1
+# Vectors and codes have tables of their own: codes are read through at start, vectors a few at a time, and
+# neither should drag the texts along. Codes repeat the version for the same reason.
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+CREATE TABLE versions (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    document_id TEXT NOT NULL,
+    generation TEXT NOT NULL,
+    live INTEGER NOT NULL DEFAULT 0,
+    source TEXT, path TEXT, title TEXT, format TEXT, content_sha256 TEXT,
+    size_bytes INTEGER, page_count INTEGER, unreadable_pages TEXT,
+    chunk_count INTEGER, definition_count INTEGER, window_count INTEGER, indexed_at TEXT,
+    UNIQUE (document_id, generation)
+);
+CREATE UNIQUE INDEX one_live_version ON versions (document_id) WHERE live;
+CREATE TABLE chunks (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    version INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
+    chunk_id TEXT NOT NULL UNIQUE,
+    ordinal INTEGER NOT NULL,
+    alias TEXT NOT NULL, source TEXT NOT NULL, title TEXT NOT NULL,
+    heading_chain TEXT NOT NULL, section TEXT NOT NULL, text TEXT NOT NULL, word_count INTEGER NOT NULL,
+    span_start INTEGER NOT NULL, span_end INTEGER NOT NULL, pages TEXT NOT NULL, table_header TEXT NOT NULL,
+    content_sha256 TEXT NOT NULL, is_definitions INTEGER NOT NULL,
+    sentences TEXT NOT NULL, windows TEXT NOT NULL
+);
+CREATE INDEX chunks_in_order ON chunks (version, ordinal);
+CREATE TABLE vectors (chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE, data BLOB NOT NULL);
+CREATE TABLE codes (
+    chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    data BLOB NOT NULL
+);
+CREATE TABLE definitions (
+    version INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
+    definition_id TEXT NOT NULL,
+    folded_term TEXT NOT NULL,
+    term TEXT NOT NULL, text TEXT NOT NULL, span_start INTEGER NOT NULL, span_end INTEGER NOT NULL,
+    pages TEXT NOT NULL, chunk_id TEXT NOT NULL, source TEXT NOT NULL, title TEXT NOT NULL,
+    section TEXT NOT NULL,
+    PRIMARY KEY (version, definition_id)
+);
+CREATE INDEX definitions_by_term ON definitions (folded_term);
+"""
+
+
+class Database:
+    """Short transactions on one file. Only one thread at a time may write."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it, empty but for its schema."""
+        self._path = path
+        self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+        self._writer = self._connect()
+        with self.writing() as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                for statement in SCHEMA.split(";"):
+                    connection.execute(statement)
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, on disk when it ends, or undone when it fails."""
+        self._writer.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._writer
+            self._writer.execute("COMMIT")
+        finally:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection of its own; whoever begins a transaction need not end it."""
+        try:
+            connection = self._idle.get_nowait()
+        except Empty:
+            connection = self._connect()
+        try:
+            yield connection
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            self._idle.put(connection)
+
+    def close(self) -> None:
+        """Close all connections; nobody may be reading."""
+        while not self._idle.empty():
+            self._idle.get().close()
+        self._writer.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA journal_mode = WAL")
+        # FULL: a batch outlives the machine, not only the process. One fsync each, about 5 ms.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection

@@ -1,0 +1,140 @@
+"""Reads of the database that need no index beside it. Each sees live versions only."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from services.retrieval.corpus import (
+    Chunk,
+    ChunkId,
+    Definition,
+    Document,
+    DocumentId,
+    EmbeddedChunk,
+    Scope,
+    Version,
+)
+from services.retrieval.store.embedded.rows import (
+    IN_SCOPE,
+    read_chunk,
+    read_definition,
+    read_document,
+    read_embedded_chunk,
+    scope_values,
+)
+from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
+
+STAGED = """
+    SELECT c.chunk_id FROM chunks c JOIN versions v ON v.number = c.version
+    WHERE v.document_id = ? AND v.generation = ?
+"""
+CHUNKS = """
+    SELECT c.*, v.document_id, v.generation, v.indexed_at
+    FROM chunks c JOIN versions v ON v.number = c.version
+    WHERE v.live AND c.chunk_id IN (SELECT value FROM json_each(?))
+"""
+EMBEDDED_CHUNKS = """
+    SELECT c.*, v.document_id, v.generation, v.indexed_at, e.data
+    FROM chunks c JOIN versions v ON v.number = c.version JOIN vectors e ON e.chunk = c.number
+    WHERE v.live AND c.chunk_id IN (SELECT value FROM json_each(?))
+"""
+CHUNKS_IN_ORDER = """
+    SELECT c.*, v.document_id, v.generation, v.indexed_at
+    FROM versions v JOIN chunks c ON c.version = v.number
+    WHERE v.live AND v.document_id = ? ORDER BY c.ordinal LIMIT ?
+"""
+DOCUMENTS = f"""
+    SELECT * FROM versions v WHERE {IN_SCOPE} AND v.document_id > :after ORDER BY v.document_id LIMIT :limit
+"""  # noqa: S608
+SOURCES = """
+    SELECT source, count(*) AS documents, sum(chunk_count) AS chunks FROM versions WHERE live
+    GROUP BY source ORDER BY source
+"""
+DEFINITIONS = f"""
+    SELECT d.*, v.document_id, v.generation FROM definitions d JOIN versions v ON v.number = d.version
+    WHERE d.folded_term IN (SELECT value FROM json_each(:terms)) AND {IN_SCOPE}
+    ORDER BY v.document_id, d.span_start, d.definition_id
+"""  # noqa: S608
+DEFINED_TERMS = f"""
+    SELECT DISTINCT d.folded_term FROM definitions d JOIN versions v ON v.number = d.version WHERE {IN_SCOPE}
+    ORDER BY d.folded_term
+"""  # noqa: S608
+COVERAGE = f"""
+    SELECT count(*) AS documents, coalesce(sum(page_count), 0) AS pages,
+        coalesce(sum(json_array_length(unreadable_pages)), 0) AS unreadable_pages
+    FROM versions v WHERE {IN_SCOPE}
+"""  # noqa: S608
+COUNTS = """
+    SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks,
+        coalesce(sum(definition_count), 0) AS definitions, coalesce(sum(window_count), 0) AS windows
+    FROM versions WHERE live
+"""
+
+
+def staged(connection: sqlite3.Connection, version: Version) -> frozenset[ChunkId]:
+    """See `Store.staged`; the one read that sees more than live versions."""
+    found = connection.execute(STAGED, (version.document_id, version.generation))
+    return frozenset(ChunkId(row["chunk_id"]) for row in found)
+
+
+def chunks(connection: sqlite3.Connection, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+    """See `Store.chunks`."""
+    found = map(read_chunk, connection.execute(CHUNKS, (json.dumps(chunk_ids),)))
+    return {chunk.chunk_id: chunk for chunk in found}
+
+
+def embedded_chunks(
+    connection: sqlite3.Connection, chunk_ids: Sequence[ChunkId]
+) -> dict[ChunkId, EmbeddedChunk]:
+    """See `Store.embedded_chunks`."""
+    found = map(read_embedded_chunk, connection.execute(EMBEDDED_CHUNKS, (json.dumps(chunk_ids),)))
+    return {embedded.chunk.chunk_id: embedded for embedded in found}
+
+
+def chunks_of(connection: sqlite3.Connection, document_id: DocumentId, limit: int) -> Sequence[Chunk]:
+    """See `Store.chunks_of`."""
+    return tuple(map(read_chunk, connection.execute(CHUNKS_IN_ORDER, (document_id, max(limit, 0)))))
+
+
+def document(connection: sqlite3.Connection, document_id: DocumentId) -> Document | None:
+    """See `Store.document`."""
+    found = documents(connection, Scope(document_ids=(document_id,)), None, 1)
+    return found[0] if found else None
+
+
+def documents(
+    connection: sqlite3.Connection, scope: Scope, after: DocumentId | None, limit: int
+) -> Sequence[Document]:
+    """See `Store.documents`."""
+    parameters = {**scope_values(scope), "after": after or "", "limit": max(limit, 0)}
+    return tuple(map(read_document, connection.execute(DOCUMENTS, parameters)))
+
+
+def sources(connection: sqlite3.Connection) -> Sequence[SourceCounts]:
+    """See `Store.sources`."""
+    return tuple(SourceCounts(*row) for row in connection.execute(SOURCES))
+
+
+def definitions(
+    connection: sqlite3.Connection, folded_terms: Sequence[str], scope: Scope
+) -> Sequence[Definition]:
+    """See `Store.definitions`."""
+    parameters = {**scope_values(scope), "terms": json.dumps(folded_terms)}
+    return tuple(map(read_definition, connection.execute(DEFINITIONS, parameters)))
+
+
+def defined_terms(connection: sqlite3.Connection, scope: Scope) -> Sequence[str]:
+    """See `Store.defined_terms`; in order."""
+    return tuple(row["folded_term"] for row in connection.execute(DEFINED_TERMS, scope_values(scope)))
+
+
+def coverage(connection: sqlite3.Connection, scope: Scope) -> Coverage:
+    """See `Store.coverage`."""
+    return Coverage(*connection.execute(COVERAGE, scope_values(scope)).fetchone())
+
+
+def counts(connection: sqlite3.Connection) -> IndexCounts:
+    """See `Store.counts`."""
+    return IndexCounts(*connection.execute(COUNTS).fetchone())

@@ -1,0 +1,209 @@
+"""Values of the corpus as rows of the database, and back."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from datetime import datetime
+
+import numpy as np
+
+from services.retrieval.corpus import (
+    Chunk,
+    ChunkId,
+    Definition,
+    Document,
+    DocumentId,
+    EmbeddedChunk,
+    Generation,
+    PageSpan,
+    Scope,
+    Span,
+    Version,
+)
+from services.retrieval.definitions import fold_term
+
+INSERT_CHUNK = """
+    INSERT INTO chunks (version, chunk_id, ordinal, alias, source, title, heading_chain, section, text,
+        word_count, span_start, span_end, pages, table_header, content_sha256, is_definitions,
+        sentences, windows)
+    VALUES (:version, :chunk_id, :ordinal, :alias, :source, :title, :heading_chain, :section, :text,
+        :word_count, :span_start, :span_end, :pages, :table_header, :content_sha256, :is_definitions,
+        :sentences, :windows)
+    ON CONFLICT (chunk_id) DO NOTHING RETURNING number
+"""
+INSERT_DEFINITION = """
+    INSERT INTO definitions (version, definition_id, folded_term, term, text, span_start, span_end, pages,
+        chunk_id, source, title, section)
+    VALUES (:version, :definition_id, :folded_term, :term, :text, :span_start, :span_end, :pages,
+        :chunk_id, :source, :title, :section)
+    ON CONFLICT DO NOTHING RETURNING 1
+"""
+MAKE_LIVE = """
+    UPDATE versions SET live = 1, source = :source, path = :path, title = :title, format = :format,
+        content_sha256 = :content_sha256, size_bytes = :size_bytes, page_count = :page_count,
+        unreadable_pages = :unreadable_pages, chunk_count = :chunk_count,
+        definition_count = :definition_count, window_count = :window_count, indexed_at = :indexed_at
+    WHERE number = :number
+"""
+IN_SCOPE = """
+    v.live AND (:sources IS NULL OR v.source IN (SELECT value FROM json_each(:sources)))
+    AND (:document_ids IS NULL OR v.document_id IN (SELECT value FROM json_each(:document_ids)))
+"""
+"""Condition on versions v, with the parameters of `scope_values`."""
+
+
+def scope_values(scope: Scope) -> dict[str, str | None]:
+    """Parameters of `IN_SCOPE`."""
+    return {
+        "sources": json.dumps(scope.sources) if scope.sources else None,
+        "document_ids": json.dumps(scope.document_ids) if scope.document_ids else None,
+    }
+
+
+def chunk_values(version: int, embedded: EmbeddedChunk) -> dict[str, object]:
+    """Parameters of `INSERT_CHUNK`."""
+    chunk = embedded.chunk
+    return {
+        "version": version,
+        "chunk_id": chunk.chunk_id,
+        "ordinal": chunk.ordinal,
+        "alias": chunk.alias,
+        "source": chunk.source,
+        "title": chunk.title,
+        "heading_chain": json.dumps(chunk.heading_chain),
+        "section": chunk.section,
+        "text": chunk.text,
+        "word_count": chunk.word_count,
+        "span_start": chunk.span.start,
+        "span_end": chunk.span.end,
+        "pages": _pages_json(chunk.pages),
+        "table_header": chunk.table_header,
+        "content_sha256": chunk.content_sha256,
+        "is_definitions": chunk.is_definitions,
+        "sentences": _spans_json(chunk.sentences),
+        "windows": _spans_json(embedded.windows),
+    }
+
+
+def read_chunk(row: sqlite3.Row) -> Chunk:
+    """The chunk of a row of chunks with its version's `document_id`, `generation` and `indexed_at`."""
+    return Chunk(
+        chunk_id=ChunkId(row["chunk_id"]),
+        alias=row["alias"],
+        version=_version(row),
+        source=row["source"],
+        title=row["title"],
+        heading_chain=tuple(json.loads(row["heading_chain"])),
+        section=row["section"],
+        text=row["text"],
+        word_count=row["word_count"],
+        span=Span(row["span_start"], row["span_end"]),
+        pages=_pages(row["pages"]),
+        table_header=row["table_header"],
+        content_sha256=row["content_sha256"],
+        is_definitions=bool(row["is_definitions"]),
+        ordinal=row["ordinal"],
+        sentences=_spans(row["sentences"]),
+        indexed_at=datetime.fromisoformat(row["indexed_at"]),
+    )
+
+
+def read_embedded_chunk(row: sqlite3.Row) -> EmbeddedChunk:
+    """The same with the chunk's row of vectors beside it."""
+    windows = _spans(row["windows"])
+    vectors = np.frombuffer(row["data"], np.float32).reshape(len(windows), -1)
+    return EmbeddedChunk(read_chunk(row), windows, vectors)
+
+
+def definition_values(version: int, definition: Definition) -> dict[str, object]:
+    """Parameters of `INSERT_DEFINITION`."""
+    return {
+        "version": version,
+        "definition_id": definition.definition_id,
+        "folded_term": fold_term(definition.term),
+        "term": definition.term,
+        "text": definition.text,
+        "span_start": definition.span.start,
+        "span_end": definition.span.end,
+        "pages": _pages_json(definition.pages),
+        "chunk_id": definition.chunk_id,
+        "source": definition.source,
+        "title": definition.title,
+        "section": definition.section,
+    }
+
+
+def read_definition(row: sqlite3.Row) -> Definition:
+    """The definition of a row of definitions with its version's `document_id` and `generation`."""
+    return Definition(
+        definition_id=row["definition_id"],
+        version=_version(row),
+        term=row["term"],
+        text=row["text"],
+        span=Span(row["span_start"], row["span_end"]),
+        pages=_pages(row["pages"]),
+        chunk_id=ChunkId(row["chunk_id"]),
+        source=row["source"],
+        title=row["title"],
+        section=row["section"],
+    )
+
+
+def document_values(number: int, window_count: int, document: Document) -> dict[str, object]:
+    """Parameters of `MAKE_LIVE`; the document's `indexed_at` is set."""
+    assert document.indexed_at is not None
+    return {
+        "number": number,
+        "source": document.source,
+        "path": document.path,
+        "title": document.title,
+        "format": document.format,
+        "content_sha256": document.content_sha256,
+        "size_bytes": document.size_bytes,
+        "page_count": document.page_count,
+        "unreadable_pages": json.dumps(document.unreadable_pages),
+        "chunk_count": document.chunk_count,
+        "definition_count": document.definition_count,
+        "window_count": window_count,
+        "indexed_at": document.indexed_at.isoformat(),
+    }
+
+
+def read_document(row: sqlite3.Row) -> Document:
+    """The document of a live row of versions."""
+    return Document(
+        version=_version(row),
+        source=row["source"],
+        path=row["path"],
+        title=row["title"],
+        format=row["format"],
+        content_sha256=row["content_sha256"],
+        size_bytes=row["size_bytes"],
+        page_count=row["page_count"],
+        unreadable_pages=tuple(json.loads(row["unreadable_pages"])),
+        chunk_count=row["chunk_count"],
+        definition_count=row["definition_count"],
+        indexed_at=datetime.fromisoformat(row["indexed_at"]),
+    )
+
+
+def _version(row: sqlite3.Row) -> Version:
+    return Version(DocumentId(row["document_id"]), Generation(row["generation"]))
+
+
+def _spans_json(spans: Iterable[Span]) -> str:
+    return json.dumps([(span.start, span.end) for span in spans])
+
+
+def _spans(text: str) -> tuple[Span, ...]:
+    return tuple(Span(start, end) for start, end in json.loads(text))
+
+
+def _pages_json(pages: Iterable[PageSpan]) -> str:
+    return json.dumps([(page.page, page.span.start, page.span.end) for page in pages])
+
+
+def _pages(text: str) -> tuple[PageSpan, ...]:
+    return tuple(PageSpan(page, Span(start, end)) for page, start, end in json.loads(text))

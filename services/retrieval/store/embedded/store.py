@@ -1,0 +1,266 @@
+"""The embedded store: one tenant's index in one folder, owned by one process."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import logging
+import secrets
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TextIO, TypeVar
+
+from services.retrieval.corpus import (
+    Chunk,
+    ChunkId,
+    Definition,
+    Document,
+    DocumentId,
+    EmbeddedChunk,
+    Hits,
+    Scope,
+    Vector,
+    Version,
+)
+from services.retrieval.store.embedded import lookups, searching
+from services.retrieval.store.embedded.database import SCHEMA_VERSION, Database
+from services.retrieval.store.embedded.keywords import KeywordIndex
+from services.retrieval.store.embedded.view import View
+from services.retrieval.store.embedded.writing import Writer
+from services.retrieval.store.port import (
+    Committed,
+    Coverage,
+    EmbeddingModelMismatch,
+    IndexCounts,
+    SourceCounts,
+    StoreUnavailable,
+)
+
+READERS = 4
+"""Threads that read. More would only wait for the two or so cores of the machine this store is for."""
+
+logger = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+async def open_store(
+    folder: Path, model_name: str, dimension: int, clock: Callable[[], datetime] = now
+) -> EmbeddedStore:
+    """Open the index in `folder`, or make it, for vectors of the model with this name and dimension.
+
+    Raises `StoreUnavailable` when another process has it open or it is of another release, and
+    `EmbeddingModelMismatch` when it was made with another model.
+    """
+    return await asyncio.to_thread(EmbeddedStore, folder, model_name, dimension, clock)
+
+
+class EmbeddedStore:
+    """A `Store`. Writes go through one thread, reads through a few; the event loop never waits."""
+
+    def __init__(self, folder: Path, model_name: str, dimension: int, clock: Callable[[], datetime]) -> None:
+        """Use `open_store`: this blocks."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = _own(folder)
+        try:
+            self._database = Database(folder / "store.sqlite")
+            _check_identity(self._database, folder, model_name, dimension)
+            self._index = Writer(self._database, KeywordIndex(folder), dimension, clock)
+        except BaseException:
+            self._lock.close()
+            raise
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
+        self._waiting: deque[tuple[Document, Future[Committed]]] = deque()
+        self._closed = False
+
+    async def staged(self, version: Version) -> frozenset[ChunkId]:
+        """See `Store.staged`."""
+        return await self._look_up(lookups.staged, version)
+
+    async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
+        """See `Store.put_chunks`."""
+        await self._on(self._writer, self._index.put_chunks, version, chunks)
+
+    async def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
+        """See `Store.put_definitions`."""
+        await self._on(self._writer, self._index.put_definitions, version, definitions)
+
+    async def commit(self, document: Document) -> Committed:
+        """See `Store.commit`. Documents that wait for the same commit to end share the next one."""
+        committed: Future[Committed] = Future()
+
+        def submit() -> Future[Committed]:
+            self._waiting.append((document, committed))
+            self._writer.submit(self._commit_waiting)
+            return committed
+
+        return await self._answer(submit)
+
+    async def remove(self, document_id: DocumentId) -> str | None:
+        """See `Store.remove`."""
+        return await self._on(self._writer, self._index.remove, document_id)
+
+    async def revision(self) -> str:
+        """See `Store.revision`."""
+        return await self._search(lambda view, _: view.revision)
+
+    async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
+        """See `Store.keyword_hits`."""
+        return await self._search(searching.keyword_hits, stems, k, scope)
+
+    async def vector_hits(self, vector: Vector, k: int, scope: Scope) -> Hits:
+        """See `Store.vector_hits`."""
+        return await self._search(searching.vector_hits, vector, k, scope)
+
+    async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+        """See `Store.chunks`."""
+        return await self._look_up(lookups.chunks, chunk_ids)
+
+    async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
+        """See `Store.embedded_chunks`."""
+        return await self._look_up(lookups.embedded_chunks, chunk_ids)
+
+    async def chunks_of(self, document_id: DocumentId, limit: int) -> Sequence[Chunk]:
+        """See `Store.chunks_of`."""
+        return await self._look_up(lookups.chunks_of, document_id, limit)
+
+    async def document(self, document_id: DocumentId) -> Document | None:
+        """See `Store.document`."""
+        return await self._look_up(lookups.document, document_id)
+
+    async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
+        """See `Store.documents`."""
+        return await self._look_up(lookups.documents, scope, after, limit)
+
+    async def sources(self) -> Sequence[SourceCounts]:
+        """See `Store.sources`."""
+        return await self._look_up(lookups.sources)
+
+    async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
+        """See `Store.definitions`."""
+        return await self._look_up(lookups.definitions, folded_terms, scope)
+
+    async def defined_terms(self, scope: Scope) -> Sequence[str]:
+        """See `Store.defined_terms`."""
+        return await self._look_up(lookups.defined_terms, scope)
+
+    async def count_term(self, stems: Sequence[str], scope: Scope) -> int:
+        """See `Store.count_term`."""
+        return await self._search(searching.count_term, stems, scope)
+
+    async def coverage(self, scope: Scope) -> Coverage:
+        """See `Store.coverage`."""
+        return await self._look_up(lookups.coverage, scope)
+
+    async def counts(self) -> IndexCounts:
+        """See `Store.counts`."""
+        return await self._look_up(lookups.counts)
+
+    async def close(self) -> None:
+        """See `Store.close`. Waits for what runs."""
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._release)
+
+    def _release(self) -> None:
+        self._writer.shutdown()
+        self._readers.shutdown()
+        self._database.close()
+        self._lock.close()
+
+    def _commit_waiting(self) -> None:
+        """Commit documents that wait, all different; every `commit` brings one call, so none is left over."""
+        group: dict[DocumentId, tuple[Document, Future[Committed]]] = {}
+        while self._waiting and self._waiting[0][0].version.document_id not in group:
+            document, committed = self._waiting.popleft()
+            if committed.set_running_or_notify_cancel():
+                group[document.version.document_id] = (document, committed)
+        futures = [committed for _, committed in group.values()]
+        try:
+            results = self._index.commit([document for document, _ in group.values()])
+        except BaseException as error:
+            for committed in futures:
+                committed.set_exception(error)
+            raise
+        for committed, result in zip(futures, results, strict=True):
+            if isinstance(result, Committed):
+                committed.set_result(result)
+            else:
+                committed.set_exception(result)
+
+    async def _search(
+        self, read: Callable[Concatenate[View, sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Read from all three indexes at one moment."""
+
+        def work() -> T:
+            with self._index.current.reading() as (view, connection):
+                return read(view, connection, *args, **kwargs)
+
+        return await self._on(self._readers, work)
+
+    async def _look_up(
+        self, read: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Read from the database alone."""
+
+        def work() -> T:
+            with self._database.reading() as connection:
+                return read(connection, *args, **kwargs)
+
+        return await self._on(self._readers, work)
+
+    async def _on(self, executor: Executor, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._answer(lambda: executor.submit(work, *args, **kwargs))
+
+    async def _answer(self, submit: Callable[[], Future[T]]) -> T:
+        if self._closed:
+            raise StoreUnavailable("the index is closed")
+        try:
+            return await asyncio.wrap_future(submit())
+        except (sqlite3.Error, OSError) as error:
+            logger.exception("the embedded store failed")
+            raise StoreUnavailable("the index cannot be read or written; the log says why") from error
+
+
+def _own(folder: Path) -> TextIO:
+    """Lock the folder for this process, until the file is closed or the process ends, however it ends."""
+    file = (folder / "lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise StoreUnavailable(f"another process has the index in {folder} open") from error
+    return file
+
+
+def _check_identity(database: Database, folder: Path, model_name: str, dimension: int) -> None:
+    """Record what a new index is made with; refuse one that was made with something else."""
+    ours = {"schema": SCHEMA_VERSION, "model": model_name, "dimension": dimension}
+    with database.writing() as connection:
+        recorded = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        if not recorded:
+            fresh = {**ours, "epoch": secrets.token_hex(4), "sequence": 0}
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", fresh.items())
+            return
+    if recorded["schema"] != SCHEMA_VERSION:
+        raise StoreUnavailable(
+            f"the index in {folder} has layout {recorded['schema']}, this release reads {SCHEMA_VERSION}: "
+            "ingest the documents again with another CLAUSEGATE_DATA_DIR"
+        )
+    if (recorded["model"], recorded["dimension"]) != (model_name, dimension):
+        raise EmbeddingModelMismatch(
+            f"the index in {folder} was made with {recorded['model']} ({recorded['dimension']} dimensions), "
+            f"not {model_name} ({dimension}): set the embedding model back, or ingest the documents again "
+            "with another CLAUSEGATE_DATA_DIR"
+        )

@@ -1,0 +1,176 @@
+"""All writes to the index of one tenant; one thread at a time calls them.
+
+A version is staged in the database alone. To become live it is first added to the keyword index, where
+readers pass over it; then one transaction of the database flips it, and in the same moment readers see its
+codes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from services.retrieval.corpus import Definition, Document, DocumentId, EmbeddedChunk, Version
+from services.retrieval.store.embedded import rows
+from services.retrieval.store.embedded.codes import encode
+from services.retrieval.store.embedded.database import Database
+from services.retrieval.store.embedded.derived import Derived
+from services.retrieval.store.embedded.keywords import KeywordIndex
+from services.retrieval.store.embedded.view import CurrentView
+from services.retrieval.store.port import Committed, IncompleteVersion, VersionIsLive
+
+MAX_STALE_CHUNKS = 1000
+"""Chunks of removed versions that may wait in the keyword index for the next commit to take them out."""
+STORED_COUNTS = """
+    SELECT (SELECT count(*) FROM chunks WHERE version = :number) AS chunks,
+        (SELECT count(*) FROM definitions WHERE version = :number) AS definitions,
+        (SELECT coalesce(sum(json_array_length(windows)), 0) FROM chunks WHERE version = :number) AS windows
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Flip:
+    """A version that is stored in full and may become live."""
+
+    number: int
+    document: Document
+    windows: int
+    replaced: Set[int]
+    """The live version that it takes the place of, if any."""
+
+
+class Writer:
+    """Writes to the database, and shows readers what became live."""
+
+    def __init__(
+        self, database: Database, keywords: KeywordIndex, dimension: int, clock: Callable[[], datetime]
+    ) -> None:
+        """Bring the derived indexes to the state of the database."""
+        self._database = database
+        self._clock = clock
+        with database.reading() as connection:
+            meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+            live = connection.execute("SELECT number FROM versions WHERE live").fetchall()
+        self._epoch, self._sequence = meta["epoch"], meta["sequence"]
+        self._live = frozenset(row["number"] for row in live)
+        self._derived = Derived(database, keywords, dimension, self._live)
+        view = self._derived.view(f"{self._epoch}.{self._sequence}", self._live)
+        self.current = CurrentView(database, view)
+
+    def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
+        """See `Store.put_chunks`."""
+        with self._staging(version) as (connection, number):
+            added = [chunk for chunk in chunks if _insert_chunk(connection, number, chunk)]
+            if added and number in self._live:
+                raise VersionIsLive(f"{version.document_id} is live without these chunks")
+
+    def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
+        """See `Store.put_definitions`."""
+        with self._staging(version) as (connection, number):
+            values = [rows.definition_values(number, definition) for definition in definitions]
+            added = [
+                value for value in values if connection.execute(rows.INSERT_DEFINITION, value).fetchone()
+            ]
+            if added and number in self._live:
+                raise VersionIsLive(f"{version.document_id} is live without these definitions")
+
+    def commit(self, documents: Sequence[Document]) -> list[Committed | IncompleteVersion]:
+        """See `Store.commit`; several documents, all different, become live in the same moment."""
+        results = [self._checked(document) for document in documents]
+        self._flip([result for result in results if isinstance(result, _Flip)])
+        revision = self.current.view.revision
+        return [
+            Committed(result.document, bool(result.replaced), revision)
+            if isinstance(result, _Flip)
+            else result
+            for result in results
+        ]
+
+    def remove(self, document_id: DocumentId) -> str | None:
+        """See `Store.remove`."""
+        live = self._live - self._numbers_of(document_id)
+        was_live = live != self._live
+        with self._flipping(live) if was_live else self._database.writing() as connection:
+            connection.execute("DELETE FROM versions WHERE document_id = ?", (document_id,))
+        return self.current.view.revision if was_live else None
+
+    def _flip(self, flips: Sequence[_Flip]) -> None:
+        if not flips:
+            return
+        numbers = frozenset(flip.number for flip in flips)
+        replaced = frozenset[int]().union(*(flip.replaced for flip in flips))
+        self._derived.include(numbers, self._live)
+        with self._flipping(self._live - replaced | numbers) as connection:
+            connection.executemany(
+                "DELETE FROM versions WHERE number = ?", [(number,) for number in replaced]
+            )
+            values = [rows.document_values(flip.number, flip.windows, flip.document) for flip in flips]
+            connection.executemany(rows.MAKE_LIVE, values)
+
+    @contextmanager
+    def _staging(self, version: Version) -> Iterator[tuple[sqlite3.Connection, int]]:
+        """A transaction, and the number of the version; a new one takes the place of others not live."""
+        key = (version.document_id, version.generation)
+        find = "SELECT number FROM versions WHERE document_id = ? AND generation = ?"
+        make = "INSERT INTO versions (document_id, generation) VALUES (?, ?) RETURNING number"
+        with self._database.writing() as connection:
+            row = connection.execute(find, key).fetchone()
+            if row is None:
+                connection.execute("DELETE FROM versions WHERE document_id = ? AND NOT live", key[:1])
+                row = connection.execute(make, key).fetchone()
+            yield connection, row["number"]
+
+    def _checked(self, document: Document) -> _Flip | IncompleteVersion:
+        """What the flip needs to know, or why there can be none; nothing is changed then."""
+        document_id = document.version.document_id
+        try:
+            with self._staging(document.version) as (connection, number):
+                stored = connection.execute(STORED_COUNTS, {"number": number}).fetchone()
+                if (stored["chunks"], stored["definitions"]) != (
+                    document.chunk_count,
+                    document.definition_count,
+                ):
+                    raise IncompleteVersion(
+                        f"{document_id}: {stored['chunks']} of {document.chunk_count} chunks and "
+                        f"{stored['definitions']} of {document.definition_count} definitions are stored"
+                    )
+        except IncompleteVersion as error:
+            return error
+        replaced = (self._numbers_of(document_id) & self._live) - {number}
+        return _Flip(number, replace(document, indexed_at=self._clock()), stored["windows"], replaced)
+
+    @contextmanager
+    def _flipping(self, live: frozenset[int]) -> Iterator[sqlite3.Connection]:
+        """A transaction with which these versions and no others are live; `Derived` includes them already."""
+        sequence = self._sequence + 1
+        view = self._derived.view(f"{self._epoch}.{sequence}", live)
+        with self.current.flipping(view) as connection:
+            connection.execute("UPDATE meta SET value = ? WHERE key = 'sequence'", (sequence,))
+            yield connection
+        self._sequence, self._live = sequence, live
+        self._derived.adopt(view)
+        if view.stale_chunks > MAX_STALE_CHUNKS:
+            self._derived.drop(view.stale)
+            self.current.replace(self._derived.view(view.revision, live))
+
+    def _numbers_of(self, document_id: DocumentId) -> frozenset[int]:
+        with self._database.reading() as connection:
+            query = "SELECT number FROM versions WHERE document_id = ?"
+            return frozenset(row["number"] for row in connection.execute(query, (document_id,)))
+
+
+def _insert_chunk(connection: sqlite3.Connection, version: int, embedded: EmbeddedChunk) -> bool:
+    """Whether the chunk was not there yet."""
+    row = connection.execute(rows.INSERT_CHUNK, rows.chunk_values(version, embedded)).fetchone()
+    if row is None:
+        return False
+    vectors = np.ascontiguousarray(embedded.vectors, np.float32)
+    connection.execute("INSERT INTO vectors VALUES (?, ?)", (row["number"], vectors.tobytes()))
+    codes = encode(vectors).tobytes()
+    connection.execute("INSERT INTO codes VALUES (?, ?, ?)", (row["number"], version, codes))
+    return True

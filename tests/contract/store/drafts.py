@@ -1,0 +1,135 @@
+"""Small documents to put into a store under test."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+
+from services.retrieval.corpus import (
+    Chunk,
+    ChunkId,
+    Definition,
+    Document,
+    DocumentId,
+    EmbeddedChunk,
+    Generation,
+    PageSpan,
+    Span,
+    Vector,
+    Version,
+)
+from services.retrieval.store.port import Committed, Store
+
+DIMENSION = 96
+
+
+def vector_of(text: str) -> Vector:
+    """A unit vector that only this text has."""
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    vector = np.random.default_rng(seed).normal(size=DIMENSION).astype(np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A version of a document by its texts: one chunk each, with one window for each line of it."""
+
+    document_id: str
+    texts: Sequence[str] = ()
+    generation: str = "g1"
+    terms: Sequence[str] = ()
+    headings: tuple[str, ...] = ()
+    table_header: str = ""
+    pages: int = 0
+    unreadable_pages: tuple[int, ...] = ()
+    title: str = "Agreement"
+    chunks: list[EmbeddedChunk] = field(init=False)
+    definitions: list[Definition] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chunks", [self._chunk(*each) for each in enumerate(self.texts)])
+        object.__setattr__(self, "definitions", [self._definition(*each) for each in enumerate(self.terms)])
+
+    @property
+    def version(self) -> Version:
+        return Version(DocumentId(self.document_id), Generation(self.generation))
+
+    @property
+    def source(self) -> str:
+        return self.document_id.split("/", maxsplit=1)[0]
+
+    @property
+    def document(self) -> Document:
+        return Document(
+            version=self.version,
+            source=self.source,
+            path=self.document_id.split("/", maxsplit=1)[1],
+            title=self.title,
+            format="text",
+            content_sha256="a" * 64,
+            size_bytes=7,
+            page_count=self.pages,
+            unreadable_pages=self.unreadable_pages,
+            chunk_count=len(self.texts),
+            definition_count=len(self.terms),
+        )
+
+    @property
+    def ids(self) -> list[ChunkId]:
+        return [embedded.chunk.chunk_id for embedded in self.chunks]
+
+    def _chunk(self, ordinal: int, text: str) -> EmbeddedChunk:
+        start = 1_000 * ordinal
+        lines = text.split("\n")
+        ends = [start + len("\n".join(lines[: number + 1])) for number in range(len(lines))]
+        windows = tuple(Span(end - len(line), end) for line, end in zip(lines, ends, strict=True))
+        chunk = Chunk(
+            chunk_id=ChunkId(f"{self.document_id}#{self.generation}#{ordinal}"),
+            alias=f"{self.document_id.replace('/', '__')}_{ordinal}",
+            version=self.version,
+            source=self.source,
+            title=self.title,
+            heading_chain=self.headings,
+            section=self.headings[-1] if self.headings else f"Section {ordinal + 1} of {len(self.texts)}",
+            text=text,
+            word_count=len(text.split()),
+            span=Span(start, start + len(text)),
+            pages=(PageSpan(ordinal + 1, Span(start, start + len(text))),) if self.pages else (),
+            table_header=self.table_header,
+            content_sha256="b" * 64,
+            is_definitions=bool(self.terms),
+            ordinal=ordinal,
+            sentences=windows,
+        )
+        return EmbeddedChunk(chunk, windows, np.stack([vector_of(line) for line in lines]))
+
+    def _definition(self, number: int, term: str) -> Definition:
+        return Definition(
+            definition_id=f"{self.document_id}#{self.generation}#definition{number}",
+            version=self.version,
+            term=term,
+            text=f'"{term}" means something.',
+            span=Span(10 * number, 10 * number + 9),
+            pages=(),
+            chunk_id=ChunkId(f"{self.document_id}#{self.generation}#0"),
+            source=self.source,
+            title=self.title,
+            section="Definitions",
+        )
+
+
+async def put(store: Store, draft: Draft) -> Committed:
+    """Stage and commit a whole version."""
+    await store.put_chunks(draft.version, draft.chunks)
+    if draft.definitions:
+        await store.put_definitions(draft.version, draft.definitions)
+    return await store.commit(draft.document)
+
+
+def recently(moment: datetime | None) -> bool:
+    """Whether something was stamped in the last minute."""
+    return moment is not None and abs((datetime.now(UTC) - moment).total_seconds()) < 60

@@ -1,0 +1,117 @@
+import pytest
+
+from services.retrieval.corpus import ChunkId, DocumentId, Scope
+from services.retrieval.store.port import Coverage, SourceCounts
+from services.retrieval.tokens import stems
+from tests.contract.store.drafts import Draft, put, recently
+
+ALL = Scope()
+
+
+async def test_chunk_comes_back_as_it_was_put_but_for_its_time(store):
+    draft = Draft(
+        "cme/fees.pdf",
+        ["Größe of 10 % fees:\n“due” \U0001f600 monthly", "second"],
+        headings=("Schedule A", "1.2 Fees"),
+        table_header="Product | Fee",
+        pages=3,
+        terms=["Fee"],
+    )
+    await put(store, draft)
+    stored = await store.embedded_chunks(draft.ids)
+    assert await store.chunks(draft.ids) == {id_: each.chunk for id_, each in stored.items()}
+    for put_in in draft.chunks:
+        out = stored[put_in.chunk.chunk_id]
+        assert recently(out.chunk.indexed_at)
+        assert (out.chunk.text, out.chunk.pages) == (put_in.chunk.text, put_in.chunk.pages)
+        assert out.chunk.__class__(**{**fields(out.chunk), "indexed_at": None}) == put_in.chunk
+        assert out.windows == put_in.windows
+        assert out.vectors.tolist() == put_in.vectors.tolist()
+
+
+def fields(value):
+    return {name: getattr(value, name) for name in value.__slots__}
+
+
+async def test_unknown_chunk_ids_are_passed_over(store):
+    draft = Draft("cme/a.txt", ["fees"])
+    await put(store, draft)
+    assert set(await store.chunks([*draft.ids, ChunkId("nobody's"), *draft.ids])) == set(draft.ids)
+
+
+async def test_chunks_of_a_document_come_in_its_order(store):
+    draft = Draft("cme/a.txt", [f"clause {number}" for number in range(12)])
+    await store.put_chunks(draft.version, draft.chunks[::-1])
+    await store.commit(draft.document)
+    listed = await store.chunks_of(draft.version.document_id, 11)
+    assert [chunk.ordinal for chunk in listed] == list(range(11))
+    assert await store.chunks_of(DocumentId("cme/never.txt"), 5) == ()
+
+
+async def test_documents_are_listed_by_id_in_pages(store):
+    ids = ["cme/a.txt", "cme/b.txt", "opra/a.txt", "opra/z/ä.txt"]
+    for document_id in reversed(ids):
+        await put(store, Draft(document_id, ["fees"]))
+    first = await store.documents(ALL, None, 3)
+    rest = await store.documents(ALL, first[-1].version.document_id, 3)
+    assert [each.version.document_id for each in [*first, *rest]] == ids
+    assert [each.source for each in await store.documents(Scope(sources=("opra",)), None, 9)] == ["opra"] * 2
+
+
+async def test_document_comes_back_as_it_was_committed(store):
+    draft = Draft("cme/a.pdf", ["fees"], pages=9, unreadable_pages=(2, 7), title="Größe")
+    committed = await put(store, draft)
+    assert fields(committed.document) | {"indexed_at": None} == fields(draft.document)
+    assert await store.document(draft.version.document_id) == committed.document
+
+
+async def test_sources_are_counted_by_name(store):
+    await put(store, Draft("opra/a.txt", ["x", "y"]))
+    await put(store, Draft("cme/a.txt", ["x"]))
+    await put(store, Draft("cme/b.txt", ["x", "y", "z"]))
+    assert await store.sources() == (SourceCounts("cme", 2, 4), SourceCounts("opra", 1, 2))
+
+
+async def test_definitions_are_found_by_folded_term_within_the_scope(store):
+    await put(store, Draft("opra/a.txt", ["x"], terms=["Fee", "Non-Professional Subscribers"]))
+    await put(store, Draft("cme/a.txt", ["x"], terms=["“Fees”", "Device"]))
+    found = await store.definitions(["fee", "nothing"], ALL)
+    assert [(each.source, each.term) for each in found] == [("cme", "“Fees”"), ("opra", "Fee")]
+    assert [each.source for each in await store.definitions(["fee"], Scope(sources=("opra",)))] == ["opra"]
+    assert await store.definitions([], ALL) == ()
+    assert set(await store.defined_terms(ALL)) == {"fee", "non professional subscriber", "device"}
+    assert await store.defined_terms(Scope(document_ids=(DocumentId("cme/a.txt"),))) == ("device", "fee")
+
+
+async def test_definition_comes_back_as_it_was_put(store):
+    draft = Draft("cme/a.txt", ["x"], terms=["Fee"])
+    await put(store, draft)
+    assert list(await store.definitions(["fee"], ALL)) == draft.definitions
+
+
+@pytest.mark.parametrize(
+    ("term", "count"),
+    [("fees", 3), ("monthly fees", 2), ("fees schedule", 1), ("products", 1), ("tariff", 0)],
+)
+async def test_term_is_counted_in_the_chunks_that_hold_all_its_stems(store, term, count):
+    await put(store, Draft("cme/a.txt", ["monthly fee", "a fee due monthly", "monthly report"]))
+    await put(store, Draft("cme/b.txt", ["the fee"], headings=("Schedule",), table_header="Product"))
+    assert await store.count_term(stems(term), ALL) == count
+
+
+async def test_terms_of_replaced_and_removed_documents_do_not_count(store):
+    await put(store, Draft("cme/a.txt", ["fee", "fee"]))
+    await put(store, Draft("cme/a.txt", ["fee"], generation="g2"))
+    await put(store, Draft("cme/b.txt", ["fee"]))
+    await store.remove(DocumentId("cme/b.txt"))
+    assert await store.count_term(["fee"], ALL) == 1
+    assert await store.count_term(["fee"], Scope(sources=("opra",))) == 0
+    assert await store.count_term([], ALL) == 0
+
+
+async def test_coverage_sums_the_documents_of_the_scope(store):
+    await put(store, Draft("cme/a.pdf", ["x"], pages=9, unreadable_pages=(2, 7)))
+    await put(store, Draft("opra/b.pdf", ["x"], pages=4, unreadable_pages=(1,)))
+    assert await store.coverage(ALL) == Coverage(documents=2, pages=13, unreadable_pages=3)
+    assert await store.coverage(Scope(sources=("cme",))) == Coverage(1, 9, 2)
+    assert await store.coverage(Scope(sources=("nobody",))) == Coverage(0, 0, 0)
