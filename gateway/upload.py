@@ -89,9 +89,12 @@ async def _requests(
 
 
 async def _receipt(events: AsyncGenerator[Message, None]) -> Message:
+    """The receipt, when the call has ended: only then may the next upload of the document begin."""
+    receipt: Message | None = None
     async with aclosing(events):
         async for event in events:
             if event.HasField("receipt"):
-                receipt: Message = event.receipt  # type: ignore[attr-defined]
-                return receipt
-    raise ServiceError("The upload ended without a receipt.")
+                receipt = event.receipt  # type: ignore[attr-defined]
+    if receipt is None:
+        raise ServiceError("The upload ended without a receipt.")
+    return receipt
