@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 
+from chassis.addresses import AddressRefused
 from chassis.server import stop_requested
 from chassis.telemetry import telemetry
 from gateway.settings import GatewaySettings
@@ -21,9 +23,12 @@ async def run(settings: GatewaySettings) -> None:
 
 
 def main() -> None:
-    """Read the settings and run; spans are flushed at the end."""
+    """Read the settings and run; what keeps it from starting is one line. Spans are flushed at the end."""
     with telemetry("gateway"):
-        asyncio.run(run(GatewaySettings()))
+        try:
+            asyncio.run(run(GatewaySettings()))
+        except (AddressRefused, OSError) as error:
+            sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

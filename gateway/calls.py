@@ -16,6 +16,8 @@ from chassis.status import RETRY_AFTER_SECONDS, upstream_errors
 from gateway.errors import ClientGone, ShuttingDown
 
 TIMEOUT_HEADER = "X-Request-Timeout"
+MIN_SECONDS = 0.001
+"""Shortest time that a request may give itself."""
 
 Result = TypeVar("Result")
 
@@ -23,7 +25,7 @@ Result = TypeVar("Result")
 def deadline_seconds(request: Request, default: float, limit: float) -> float:
     """Seconds that the request gives its call: what `X-Request-Timeout` says, at most `limit`.
 
-    Raises `InvalidInput` unless the header is a positive number.
+    Raises `InvalidInput` unless the header is a number of at least `MIN_SECONDS`.
     """
     text = request.headers.get(TIMEOUT_HEADER)
     if text is None:
@@ -32,8 +34,8 @@ def deadline_seconds(request: Request, default: float, limit: float) -> float:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
-    if not seconds > 0:
-        raise InvalidInput("Must be a positive number of seconds.", field=TIMEOUT_HEADER)
+    if not seconds >= MIN_SECONDS:
+        raise InvalidInput(f"Must be a number of seconds, at least {MIN_SECONDS}.", field=TIMEOUT_HEADER)
     return min(seconds, limit)
 
 

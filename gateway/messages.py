@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from google.protobuf import json_format
-from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from chassis.errors import InvalidInput
@@ -142,10 +142,17 @@ def _submessage(message: Message, field: FieldDescriptor) -> Message:
 
 
 def _convert(message: Message, field: FieldDescriptor, item: object, where: str) -> None:
+    if field.enum_type is not None and not _is_value(field.enum_type, item):
+        raise InvalidInput(f"Must be {expected(field)}.", field=where)
     try:
         json_format.ParseDict({json_name(field): item}, message)
     except (json_format.ParseError, AttributeError) as error:
         raise InvalidInput(f"Must be {expected(field)}.", field=where) from error
+
+
+def _is_value(enum: EnumDescriptor, item: object) -> bool:
+    """Whether `item` names a value or is its number. The library takes booleans and unknown numbers too."""
+    return not isinstance(item, bool) and any(item in (value.name, value.number) for value in enum.values)
 
 
 def expected(field: FieldDescriptor) -> str:

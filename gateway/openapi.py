@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from google.protobuf.descriptor import FieldDescriptor
 
-from gateway.calls import TIMEOUT_HEADER
+from gateway.calls import MIN_SECONDS, TIMEOUT_HEADER
 from gateway.contracts import VARIABLE, Binding, Contracts, Method
 from gateway.forms import FILE_FIELD, TEXT_FIELDS
 from gateway.messages import is_object, json_name
@@ -119,14 +119,28 @@ def _success(contracts: Contracts, method: Method) -> Schema:
 
 
 def _event_content(contracts: Contracts, events: list[FieldDescriptor]) -> Schema:
-    lines = "\n".join(f"- `{event.name}`: {contracts.comments.get(event.full_name, '')}" for event in events)
-    description = (
-        "Server-sent events. Each is named after what it holds, its data is JSON, its id counts from 1. A "
-        f"failure after the first one is an event `error` with a problem document.\n\n{lines}"
-    )
+    kinds = [
+        _event_schema(event.name, reference(event.message_type), contracts.comments.get(event.full_name, ""))
+        for event in events
+    ]
+    failure = "A failure after the first event; nothing follows."
+    description = "Server-sent events, each named after what it holds; ids count from 1."
     return {
-        "schema": {"type": "string", "description": description},
-        "x-events": {event.name: reference(event.message_type) for event in events},
+        "schema": {"description": description, "oneOf": [*kinds, _event_schema("error", PROBLEM, failure)]}
+    }
+
+
+def _event_schema(name: str, content: Schema, description: str) -> Schema:
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": content}
+    return {
+        "type": "object",
+        "description": description,
+        "properties": {
+            "event": {"const": name},
+            "id": {"type": "string", "pattern": "^[0-9]+$"},
+            "data": data,
+        },
+        "required": ["event", "id", "data"],
     }
 
 
@@ -233,7 +247,7 @@ def _timeout_parameter() -> Schema:
         "name": TIMEOUT_HEADER,
         "in": "header",
         "description": "Seconds the request may take; more than the gateway's limit is cut to it.",
-        "schema": {"type": "number", "exclusiveMinimum": 0},
+        "schema": {"type": "number", "minimum": MIN_SECONDS},
     }
 
 

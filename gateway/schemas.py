@@ -61,7 +61,8 @@ def schemas_of(
 ) -> dict[str, Schema]:
     """Schemas of everything in requests and responses, by name.
 
-    What only responses hold requires the fields that are always there; what requests hold takes no others.
+    What only responses hold requires the fields that are always there; what requests hold takes no others,
+    and null for a field that is not set.
     """
     requests, responses = reachable(asked), reachable(answered)
     schemas = {}
@@ -72,6 +73,7 @@ def schemas_of(
             schema = _message_schema(declared, comments)
             if name in requests:
                 schema["additionalProperties"] = False
+                schema["properties"] = {key: _or_null(each) for key, each in schema["properties"].items()}
             else:
                 schema["required"] = [json_name(field) for field in declared.fields if not field.has_presence]
         schemas[schema_name(declared)] = schema
@@ -102,6 +104,13 @@ def _message_schema(message: Descriptor, comments: Mapping[str, str]) -> Schema:
         "description": comments.get(message.full_name, ""),
         "properties": {json_name(field): field_schema(field, comments) for field in message.fields},
     }
+
+
+def _or_null(schema: Schema) -> Schema:
+    if "type" in schema:
+        return {**schema, "type": [schema["type"], "null"]}
+    description = {"description": schema["description"]}
+    return {"anyOf": [{"$ref": schema["$ref"]}, {"type": "null"}], **description}
 
 
 def _enum_schema(enum: EnumDescriptor, comments: Mapping[str, str]) -> Schema:

@@ -47,6 +47,12 @@ class Contract {
       Object.entries(item).map(([verb, operation]) => ({ path, verb: verb.toUpperCase(), ...operation })));
   }
 
+  /** A schema without its alternative of null, which only says that a field may be left out. */
+  plain(schema) {
+    if (schema.anyOf) return { ...schema, ...schema.anyOf.find((each) => each.type !== "null") };
+    return Array.isArray(schema.type) ? { ...schema, type: schema.type[0] } : schema;
+  }
+
   typeName(schema) {
     if (schema.$ref) return schema.$ref.split("/").pop().split(".").pop();
     if (schema.type === "array") return `list of ${this.typeName(schema.items)}`;
@@ -57,7 +63,8 @@ class Contract {
 /** The fields of an object; those that hold objects open on demand, since types may be deep. */
 function fieldList(contract, schema) {
   const list = element("dl", { class: "fields" });
-  for (const [name, field] of Object.entries(schema.properties || {})) {
+  for (const [name, given] of Object.entries(schema.properties || {})) {
+    const field = contract.plain(given);
     const inner = contract.resolved(field.type === "array" ? field.items : field);
     list.append(
       element("dt", {}, element("code", {}, name), " ", element("span", { class: "type" }, contract.typeName(field))),
@@ -109,18 +116,17 @@ function answerParts(contract, type, answer) {
   if (type !== TYPES.events) {
     return [opening(contract.typeName(answer.schema), () => [fieldList(contract, contract.resolved(answer.schema))])];
   }
-  const events = Object.entries(answer["x-events"]).map(([name, schema]) =>
-    opening(`event ${name}: ${contract.typeName(schema)}`, () => {
-      const resolved = contract.resolved(schema);
-      return [...prose(resolved.description), fieldList(contract, resolved)];
-    }));
-  return events;
+  return answer.schema.oneOf.map((event) => {
+    const { event: { const: name }, data: { contentSchema } } = event.properties;
+    return opening(`event ${name}: ${contract.typeName(contentSchema)}`, () =>
+      [...prose(event.description), fieldList(contract, contract.resolved(contentSchema))]);
+  });
 }
 
 /** A body to start from: the fields that the contract calls required. */
 function example(schema) {
   const required = Object.entries(schema.properties).filter(([, field]) => /Required\./.test(field.description));
-  return Object.fromEntries(required.map(([name, field]) => [name, field.type === "array" ? [] : ""]));
+  return Object.fromEntries(required.map(([name, field]) => [name, [].concat(field.type).includes("array") ? [] : ""]));
 }
 
 function tryIt(contract, operation, parameters, body) {

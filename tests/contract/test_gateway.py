@@ -4,7 +4,9 @@ import asyncio
 import hashlib
 import json
 import re
+import signal
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -29,7 +31,7 @@ from clausegate.retrieval.v1 import (
 )
 from gateway.problems import HTTP_STATUS
 from gateway.settings import GatewaySettings
-from gateway.wiring import serving
+from gateway.wiring import bound_socket, serving
 
 PATIENCE_SECONDS = 10.0
 
@@ -343,6 +345,8 @@ BAD_BODIES = [
     pytest.param(b'{"topK": 1.5}', "INVALID_FIELD", ["topK"], id="fraction"),
     pytest.param(b'{"background": "true"}', "INVALID_FIELD", ["background"], id="string for a bool"),
     pytest.param(b'{"mode": "FAST"}', "INVALID_FIELD", ["mode"], id="unknown enum value"),
+    pytest.param(b'{"mode": false}', "INVALID_FIELD", ["mode"], id="bool for an enum"),
+    pytest.param(b'{"mode": 99}', "INVALID_FIELD", ["mode"], id="number of no enum value"),
     pytest.param(b'{"sources": "cme"}', "INVALID_FIELD", ["sources"], id="string for a list"),
     pytest.param(b'{"sources": ["cme", null]}', "INVALID_FIELD", ["sources[1]"], id="null in a list"),
     pytest.param(
@@ -744,6 +748,33 @@ async def test_a_request_that_outlasts_the_drain_is_told_and_its_call_cancelled(
     assert "UPSTREAM_UNAVAILABLE" in response.text
     assert "The gateway is shutting down." in response.text
     await seen(script.cancelled)
+
+
+async def test_accepted_connections_are_not_delayed_by_nagle():
+    # asyncio does it by itself, but only for sockets whose protocol is named.
+    with bound_socket("127.0.0.1:0") as listener:
+        assert listener.proto == socket.IPPROTO_TCP
+
+
+async def test_the_process_answers_and_ends_when_asked_to(script):
+    async with services(script, gateway_address="127.0.0.1:0") as settings:
+        environment = {
+            f"CLAUSEGATE_{name.upper()}": str(value) for name, value in settings if value is not None
+        }
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "gateway", env=environment, stderr=asyncio.subprocess.PIPE
+        )
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            serving_line = json.loads(await process.stderr.readline())
+            async with client_of(serving_line["address"]) as client:
+                response = await client.post("/v1/query", json={"query": "x"})
+            process.send_signal(signal.SIGTERM)
+            log = (await process.stderr.read()).decode().splitlines()
+            assert await process.wait() == 0
+    assert response.status_code == 200
+    [access] = [json.loads(line) for line in log]
+    assert (access["http_route"], access["http_status"]) == ("/v1/query", 200)
+    assert access["trace_id"] == response.headers["X-Trace-Id"]
 
 
 async def test_only_local_addresses_are_bound(script):
