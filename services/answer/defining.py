@@ -15,10 +15,10 @@ MAX_CONFLICTS = 3
 
 _TERM = r"[\"'“‘]?(?P<term>[^\"“”?.!;:\n]{2,80}?)[\"'”’]?"
 _ASKS_FOR_TERM = re.compile(
-    r"(?:what (?:is|are|does|do)|what's|who is|define|definition of|meaning of"
-    r"|(?:give|explain) the definition of)"
+    r"(?:what (?:is|are|does|do)|what's|who is|how (?:is|are)|how (?:do|does)\b.{1,60}?\bdefine|define"
+    r"|definition of|meaning of)"
     rf"\s+(?:meant by\s+|the (?:definition|meaning) of\s+|the term\s+|an?\s+|the\s+)*{_TERM}"
-    rf"(?:\s+(?:mean|means|defined as|stand for))?\s*[?.!]*\s*$",
+    rf"(?:\s+(?:mean|means|defined|defined as))?\s*[?.!]*\s*$",
     re.IGNORECASE,
 )
 
@@ -56,9 +56,11 @@ def relevant(
 def conflicts_of(one: ResolvedDefinition, documents: Iterable[str]) -> tuple[Definition, ...]:
     """Other definitions of a term that a reader must see: of other sources, or of a document in `documents`.
 
-    Ten contracts of one source define `Agreement` ten times without contradiction; what an answer does not
-    rest on is left out.
+    Only of terms that the question or a statement uses itself. Ten contracts of one source define `Agreement`
+    ten times without contradiction; what an answer does not rest on is left out.
     """
+    if one.depth > 1:
+        return ()
     near = set(documents)
     others = (
         other

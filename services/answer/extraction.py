@@ -23,6 +23,9 @@ RUNNER_UP_SHARE = 0.85
 """A second or third sentence must score at least this share of the best one."""
 MIN_WORDS = 4
 """Fewer words say nothing by themselves; rows of a table are exempt."""
+CAPTION_WORDS = 10
+"""A caption has fewer words."""
+_STOPS = tuple('.;:?!,)”"')
 CELL_SEPARATOR = " | "
 """What ingest puts between the cells of a table row."""
 K1, B = 1.2, 0.75
@@ -94,7 +97,7 @@ def sentences_of(chunk: Chunk) -> Iterator[Sentence]:
 def _stands_alone(texts: Sequence[str], i: int) -> bool:
     if CELL_SEPARATOR in texts[i]:
         return not _heads_table(texts, i)
-    return len(texts[i].split()) >= MIN_WORDS and not _is_caption(texts[i])
+    return not _is_fragment(texts[i])
 
 
 def _distinct_sentences(kept: Sequence[GradedCandidate]) -> Iterator[tuple[GradedCandidate, Sentence]]:
@@ -112,9 +115,10 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().split()).rstrip(".:")
 
 
-def _is_caption(text: str) -> bool:
-    """A short line in capitals, such as `12. GOVERNING LAW`."""
-    return text.isupper() and len(text.split()) < 10
+def _is_fragment(text: str) -> bool:
+    """A few words, or a short line in capitals or without a stop: `12. GOVERNING LAW`, `3. Permitted use`."""
+    words = len(text.split())
+    return words < MIN_WORDS or (words < CAPTION_WORDS and (text.isupper() or not text.endswith(_STOPS)))
 
 
 def _heads_table(texts: Sequence[str], i: int) -> bool:

@@ -75,8 +75,8 @@ def weak_evidence_notes(
     if not chances:
         return ()
     text = (
-        "The evidence is weak: these passages are possibly related, with a probability of "
-        f"at most {max(chances):.0%} each to answer the question."
+        "The evidence is weak: these passages are possibly related; the probability that one of them answers "
+        f"the question is at most {max(chances):.0%}."
     )
     return (Note(NoteKind.WEAK_EVIDENCE, text, tuple(one.number for one in quoted)),)
 

@@ -25,6 +25,8 @@ def resolved(term: str, source: str = "cme", *conflicting: Definition) -> Resolv
         ("Define Subscriber.", "Subscriber"),
         ("What is the definition of the term Level 2 Data?", "Level 2 Data"),
         ("meaning of Subscriber", "Subscriber"),
+        ("How does Quillhaven define the Unit of Count?", "Unit of Count"),
+        ("How is Device defined?", "Device"),
         ("How much does a device cost?", ""),
         ("Is there a cap on liability?", ""),
     ],
@@ -56,6 +58,11 @@ def test_conflicts_within_a_source_count_only_for_documents_of_the_answer():
     foreign = definition("Device", "opra", "opra/d.txt")
     one = resolved("Device", "cme", near, far, foreign)
     assert conflicts_of(one, ["cme/b.txt"]) == (near, foreign)
+
+
+def test_terms_that_only_definitions_use_bring_no_conflicts():
+    deep = ResolvedDefinition(definition("Device"), 2, "Unit", (definition("Device", "opra"),))
+    assert conflicts_of(deep, []) == ()
 
 
 def test_definitions_that_do_not_fit_are_left_out():
