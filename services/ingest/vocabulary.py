@@ -59,7 +59,9 @@ NOT_HEADINGS = _listed("""
 """)
 """First words, lower-case, of short lines that head nothing: parties, signatures, letters, forms."""
 
-NOT_HEADING_LINES = frozenset({"table of contents", "contents", "index", "signature page", "signatures"})
+NOT_HEADING_LINES = frozenset(
+    {"table of contents", "contents", "index", "signature page", "signatures", "in witness whereof"}
+)
 """Lines, lower-case, that look like headings but have nothing of their own below them."""
 
 PREAMBLES = _listed("""

@@ -12,7 +12,7 @@ from services.ingest.headings import Heading
 from services.ingest.sentences import split, trimmed
 
 CHARACTERS_PER_WORD = 20
-"""More characters than this count as a further word: leaders, base64, scripts without spaces. English has 6."""
+"""Characters that count as a word at least: leaders, base64, scripts without spaces. English has 6."""
 
 _ROWS = (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
 _CAPTION_TAIL = re.compile(r"[\s.:,;)–—-]*")

@@ -17,6 +17,7 @@ from services.ingest.headings.numbering import Mark, Series, marks
 from services.ingest.headings.outline import Outline
 
 _PUNCTUATION = " .:,;–—-\t"
+_CAPTIONED_BELOW = (Series.ARTICLE, Series.EXHIBIT)
 _TABLE = (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
 
 
@@ -95,9 +96,7 @@ class _Search:
 
     def _by_display(self, index: int) -> Heading | None:
         line = self._lines[index]
-        if self._rules is None or line.span.end - line.span.start > MAX_CHARACTERS:
-            return None
-        if next(marks(self._text, line.span), None) is not None:
+        if self._rules is None or not self._may_be_caption(line.span):
             return None
         following = self._texts[index + 1] if index + 1 < len(self._texts) else ""
         prominence = self._rules.prominence(self._texts[index], following, line.block.style)
@@ -113,10 +112,10 @@ class _Search:
                 continue
             if end >= 0 and not self._text[end : mark.span.start].strip(_PUNCTUATION):
                 mark = replace(mark, separated=True)
-            span = self._with_caption_below(mark, index)
-            if self._outline.enter_mark(mark, self._collapsed(span)):
-                end = span.end
-                yield Heading(span, mark.captioned or span != mark.span, self._outline.chain)
+            mark = self._with_caption_below(mark, index)
+            if self._outline.enter_mark(mark, self._collapsed(mark.span)):
+                end = mark.span.end
+                yield Heading(mark.span, mark.captioned, self._outline.chain)
 
     def _is_page_number(self, mark: Mark, index: int) -> bool:
         line = self._texts[index]
@@ -124,24 +123,22 @@ class _Search:
             return False
         return mark.plain and self._rules.is_running(line)
 
-    def _with_caption_below(self, mark: Mark, index: int) -> Span:
+    def _with_caption_below(self, mark: Mark, index: int) -> Mark:
         """`ARTICLE V` alone on its line has its caption on the next."""
         line = self._lines[index].span
-        series = mark.readings[0].series
-        alone = mark.opens_line and line.end - mark.span.end <= 1
-        if (
-            mark.captioned
-            or not alone
-            or series not in (Series.ARTICLE, Series.EXHIBIT)
-            or index + 1 == len(self._lines)
-        ):
-            return mark.span
+        alone = mark.opens_line and not mark.captioned and line.end - mark.span.end <= 1
+        if not alone or mark.readings[0].series not in _CAPTIONED_BELOW or index + 1 == len(self._lines):
+            return mark
         below = self._lines[index + 1]
-        is_number = next(marks(self._text, below.span), None) is not None
-        if is_number or below.block.kind is BlockKind.HEADING or below.span.end - below.span.start > 100:
-            return mark.span
+        if below.block.kind is BlockKind.HEADING or not self._may_be_caption(below.span):
+            return mark
         end = caption_end(self._text, below.span, whole_line=True)
-        return Span(mark.span.start, end) if end == below.span.end else mark.span
+        whole = end is not None and below.span.end - end <= 1
+        return replace(mark, span=Span(mark.span.start, end), captioned=True) if end and whole else mark
+
+    def _may_be_caption(self, line: Span) -> bool:
+        """Whether a line is short enough for a heading and has no number of its own."""
+        return line.end - line.start <= MAX_CHARACTERS and next(marks(self._text, line), None) is None
 
     def _collapsed(self, span: Span) -> str:
         return " ".join(self._text[span.start : span.end].split())

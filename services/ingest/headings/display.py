@@ -18,7 +18,10 @@ MAX_CHARACTERS = 90
 _REPEATS_OF_RUNNING_HEADS = 3
 _LONGER = 60
 """Characters of the line below a short heading, at least."""
-_FORBIDDEN = re.compile(r"[_$@|<>=\[\]{}\t]|\.\.|--|\S\s{3,}\S|/s/|\d{4,}")
+_FORBIDDEN = re.compile(r"[_$@|<>=\[\]{}\t]|\.\.|--|\S\s{3,}\S|/s/")
+_DATE_OR_ADDRESS = re.compile(
+    r"\d{5}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d", re.IGNORECASE
+)
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 CAPITALS = 8
@@ -62,7 +65,7 @@ class DisplayRules:
             return False
         if words[0].strip("([\"'“.,:").lower() in NOT_HEADINGS or is_party(words):
             return False
-        if line.lower().strip(" :") in NOT_HEADING_LINES:
+        if line.lower().strip(" :") in NOT_HEADING_LINES or _DATE_OR_ADDRESS.search(line):
             return False
         return any(len(word) > 2 for word in _LETTERS.findall(line)) and not self.is_running(line)
 

@@ -115,7 +115,8 @@ class Outline:
         )
         if reading.path[-1] <= 1 and likely:
             return len(reading.path) == 1 or self._is_near(reading)
-        return mark.opens_line and mark.captioned and len(reading.path) > 1
+        unmistakable = len(reading.path) > 1 or reading.series is Series.ARTICLE
+        return mark.opens_line and mark.captioned and unmistakable
 
     def _is_near(self, reading: Reading) -> bool:
         """Whether `4.1` comes where it can: under 4, after 3.9, or before any clause."""
