@@ -7,7 +7,6 @@ the chunk cut off at the model's limit (hit@1 .457 against .433), with a third o
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
@@ -19,17 +18,12 @@ MAX_OVERLAP_TOKENS = 60
 MIN_SENTENCE_WORDS = 6
 """A shorter sentence, such as a number or a run-in heading, is joined to the next."""
 
-# A stop or a blank line. An abbreviation cuts a sentence in two at worst, which windows do not mind.
-_SENTENCE_END = re.compile(r"[.!?;:][\"'”’)\]]*(?=\s)|\n\s*?(?=\n)")
-
 
 async def embed_chunks(model: EmbeddingModel, chunks: Sequence[Chunk]) -> list[EmbeddedChunk]:
     """The chunks with their windows and the windows' vectors, in the order given."""
+    tokens = await model.token_spans([chunk.text for chunk in chunks])
     cuts = [
-        cut_windows(chunk.text, tokens)
-        for chunk, tokens in zip(
-            chunks, await model.token_spans([chunk.text for chunk in chunks]), strict=True
-        )
+        cut_windows(chunk.text, of_text, _ends(chunk)) for chunk, of_text in zip(chunks, tokens, strict=True)
     ]
     vectors = await model.embed(
         [
@@ -49,16 +43,20 @@ async def embed_chunks(model: EmbeddingModel, chunks: Sequence[Chunk]) -> list[E
     return embedded
 
 
-def cut_windows(text: str, tokens: TokenSpans) -> list[Span]:
+def cut_windows(text: str, tokens: TokenSpans, sentence_ends: Sequence[int]) -> list[Span]:
     """Windows of `text` in order, as code points of it; at least one.
 
-    `tokens` are the model's of the whole text. The windows cover them all, and none holds more than
-    `MAX_WINDOW_TOKENS`.
+    `tokens` are the model's of the whole text, `sentence_ends` code points of it, ascending. The windows
+    cover all tokens, and none holds more than `MAX_WINDOW_TOKENS`.
     """
     if not tokens:
         return [Span(0, len(text))]
     windows = []
-    pieces = [piece for sentence in _sentences(text, tokens) for piece in _limited(text, tokens, sentence)]
+    pieces = [
+        piece
+        for sentence in _sentences(text, tokens, sentence_ends)
+        for piece in _limited(text, tokens, sentence)
+    ]
     first = 0
     for index in range(1, len(pieces) + 1):
         if index == len(pieces) or pieces[index].end - pieces[first].start > MAX_WINDOW_TOKENS:
@@ -74,17 +72,23 @@ def _overlaps(pieces: Sequence[Span], first: int, index: int) -> bool:
     return first < index - 1 and last.end - last.start <= MAX_OVERLAP_TOKENS and fits
 
 
-def _sentences(text: str, tokens: TokenSpans) -> Iterator[Span]:
-    """Sentences as ranges of tokens; they tile the tokens."""
+def _ends(chunk: Chunk) -> list[int]:
+    return [sentence.end - chunk.span.start for sentence in chunk.sentences]
+
+
+def _sentences(text: str, tokens: TokenSpans, sentence_ends: Sequence[int]) -> Iterator[Span]:
+    """Sentences as ranges of tokens, short ones joined to the next; they tile the tokens."""
     starts = [start for start, _ in tokens]
     first = 0
-    for end in [match.end() for match in _SENTENCE_END.finditer(text)] + [len(text)]:
+    for end in (*sentence_ends, len(text)):
         last = bisect_left(starts, end)
-        begun = text[starts[first] : end] if first < len(starts) else ""
-        if last == len(tokens) or len(begun.split()) >= MIN_SENTENCE_WORDS:
-            if first < last:
-                yield Span(first, last)
+        if first < last and (last == len(tokens) or _words(text[starts[first] : end]) >= MIN_SENTENCE_WORDS):
+            yield Span(first, last)
             first = last
+
+
+def _words(text: str) -> int:
+    return len(text.split())
 
 
 def _limited(text: str, tokens: TokenSpans, sentence: Span) -> Iterator[Span]:

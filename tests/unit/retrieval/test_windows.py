@@ -26,8 +26,12 @@ def sentence(number, length):
     return " ".join([f"S{number}", *["word"] * (length - 2), "end."])
 
 
+def ends(text):
+    return [match.end() for match in re.finditer(r"[.;:](?=\s)|\n\n", text)]
+
+
 def texts(text):
-    return [text[window.start : window.end] for window in cut_windows(text, words(text))]
+    return [text[window.start : window.end] for window in cut_windows(text, words(text), ends(text))]
 
 
 def test_short_text_is_one_window():
@@ -57,13 +61,13 @@ def test_sentence_beyond_the_limit_is_cut_between_words():
 
 
 def test_text_without_tokens_is_one_window():
-    assert cut_windows("\u200b", ()) == [Span(0, 1)]
+    assert cut_windows("\u200b", (), ()) == [Span(0, 1)]
 
 
 @given(TEXTS)
 def test_windows_cover_all_tokens_and_none_is_too_long(text):
     tokens = words(text)
-    windows = cut_windows(text, tokens)
+    windows = cut_windows(text, tokens, ends(text))
     held = [[t for t in tokens if window.start <= t[0] and t[1] <= window.end] for window in windows]
     assert {token for part in held for token in part} == set(tokens)
     assert all(len(part) <= MAX_WINDOW_TOKENS for part in held)
@@ -92,7 +96,7 @@ def model():
 )
 async def test_no_window_exceeds_what_the_model_reads(model, text):
     (tokens,) = await model.token_spans([text])
-    windows = [text[window.start : window.end] for window in cut_windows(text, tokens)]
+    windows = [text[window.start : window.end] for window in cut_windows(text, tokens, ends(text))]
     assert max(map(len, await model.token_spans(windows))) <= model.max_tokens - 2
 
 
@@ -122,4 +126,5 @@ def chunk(text, start):
         content_sha256="0" * 64,
         is_definitions=False,
         ordinal=0,
+        sentences=tuple(Span(start + end - 39, start + end) for end in ends(text)),
     )
