@@ -55,10 +55,14 @@ def upload_endpoint(method: Method, downstream: Downstream) -> Endpoint:
 async def _ingest(
     part: type[Message], upload: Upload, spool: BinaryIO, call: Callable[[AsyncIterator[Message]], Any]
 ) -> AsyncGenerator[Message, None]:
-    """Progress, then the receipt. The bytes are sent only when asked for: a service that has the file already
-    answers at once, and would lose its answer if we were still writing. Closes `spool`.
+    """Progress, then the receipt. Closes `spool`.
+
+    The bytes are sent only when asked for: a service that has the file already answers at once, and would
+    lose its answer if we were still writing. The receipt is passed on when the call has ended: only then may
+    the next upload of the document begin.
     """
     wanted: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    receipt: Message | None = None
     with closing(spool):
         requests = _requests(part, upload, spool, wanted)
         try:
@@ -66,11 +70,16 @@ async def _ingest(
                 async for event in events:
                     if event.HasField("send_bytes"):
                         wanted.set_result(True)
+                    elif event.HasField("receipt"):
+                        receipt = event
                     else:
                         yield event
         finally:
             if not wanted.done():
                 wanted.set_result(False)
+    if receipt is None:
+        raise ServiceError("The upload ended without a receipt.")
+    yield receipt
 
 
 async def _requests(
@@ -89,12 +98,6 @@ async def _requests(
 
 
 async def _receipt(events: AsyncGenerator[Message, None]) -> Message:
-    """The receipt, when the call has ended: only then may the next upload of the document begin."""
-    receipt: Message | None = None
-    async with aclosing(events):
-        async for event in events:
-            if event.HasField("receipt"):
-                receipt = event.receipt  # type: ignore[attr-defined]
-    if receipt is None:
-        raise ServiceError("The upload ended without a receipt.")
+    last = [event async for event in events][-1]
+    receipt: Message = last.receipt  # type: ignore[attr-defined]
     return receipt

@@ -50,6 +50,7 @@ class Script:
     seconds_left: float = 0.0
     known_sha256: str = ""
     received: bytes = b""
+    ended: bool = False
 
     def note(self, request, context):
         self.requests.append(request)
@@ -146,6 +147,7 @@ class Ingest(ingest_service_pb2_grpc.IngestServiceServicer):
                 await self.script.hang()
         document = document_pb2.Document(source=header.source, path=header.path, size_bytes=header.size_bytes)
         yield Event(receipt=ingest_service_pb2.IngestReceipt(outcome=outcome, document=document))
+        self.script.ended = True
 
     async def RemoveDocument(self, request, context):  # noqa: N802
         self.script.note(request, context)
@@ -615,6 +617,17 @@ async def test_a_file_that_is_known_is_not_sent(client, script):
     response = await client.post("/v1/documents", data=FORM, files=file_part())
     assert response.json()["outcome"] == "INGEST_OUTCOME_UNCHANGED"
     assert script.received == b""
+
+
+@pytest.mark.parametrize("headers", [{}, {"Accept": "text/event-stream"}])
+async def test_the_receipt_is_answered_when_the_service_has_let_go_of_the_document(client, script, headers):
+    async with client.stream(
+        "POST", "/v1/documents", data=FORM, files=file_part(), headers=headers
+    ) as response:
+        lines = response.aiter_lines()
+        while "INGEST_OUTCOME_CREATED" not in await anext(lines):
+            pass
+        assert script.ended
 
 
 async def test_an_empty_file_is_passed_on(client, script):
