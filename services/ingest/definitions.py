@@ -35,9 +35,11 @@ def find(document: ExtractedDocument, chunks: Sequence[Chunk], origin: Origin) -
     """Return the definitions of `document` in reading order; `chunks` are all of its chunks."""
     sentences = sorted({span for chunk in chunks for span in chunk.sentences}, key=lambda span: span.start)
     starts = [chunk.span.start for chunk in chunks]
+    # An entry that names its term twice defines it once: two equal ids would never count as stored.
+    entries = dict.fromkeys(terms.find(document.text, document.blocks, sentences))
     return tuple(
         _definition(document, chunks[bisect_right(starts, entry.span.start) - 1], origin, entry)
-        for entry in terms.find(document.text, document.blocks, sentences)
+        for entry in entries
     )
 
 

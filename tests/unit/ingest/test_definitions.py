@@ -97,6 +97,12 @@ def test_all_terms_of_an_entry_are_defined_by_it():
     assert {definition.text for definition in definitions_found} == {entry}
 
 
+def test_a_term_named_twice_in_its_entry_is_defined_once():
+    assert terms('"Credit Note"   "Credit Note" Means the credit note to be issued by the Repairer.') == [
+        "Credit Note"
+    ]
+
+
 def test_an_abbreviation_in_brackets_is_defined_with_its_term():
     assert terms('"Net Asset Value" ("NAV") means the value of the fund.') == ["Net Asset Value", "NAV"]
 
