@@ -14,7 +14,7 @@ from evals.asking import Asker
 from evals.plan import PLAN, corpus_files
 from evals.reference import MARKS
 from evals.reports import Report, table, write_json
-from evals.stack import StackStopped, fill, running_stack
+from evals.stack import FilesRejected, StackStopped, fill, running_stack
 
 
 def arguments() -> argparse.Namespace:
@@ -72,7 +72,7 @@ def main() -> None:
     options = arguments()
     try:
         reports = asyncio.run(measure(options))
-    except StackStopped as error:
+    except (StackStopped, FilesRejected) as error:
         sys.exit(f"error: {error}")
     if options.json:
         write_json(reports, options.json)

@@ -24,6 +24,10 @@ class StackStopped(Exception):
     """The product ended before it was ready; the message names its log."""
 
 
+class FilesRejected(Exception):
+    """Files that could not be ingested, one a line, with the reason."""
+
+
 @asynccontextmanager
 async def running_stack(data_folder: Path) -> AsyncIterator[Client]:
     """A client of `python -m embedded` over `data_folder`, an absolute path; its files stay for the next run.
@@ -78,15 +82,24 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
 
 
 async def fill(client: Client, files: Sequence[SourceFile], concurrency: int) -> None:
-    """Make the index hold exactly these files; unchanged ones cost one message each."""
+    """Make the index hold exactly these files; unchanged ones cost one message each.
+
+    Raises `FilesRejected` when some could not be ingested, after all others were.
+    """
     wanted = {file.document_id for file in files}
     for document_id in [d.document_id async for d in client.documents()]:
         if document_id not in wanted:
             await client.remove_document(document_id)
 
-    async def ingest(file: SourceFile) -> None:
-        await client.ingest(
-            file.location, source=file.source, path=file.path, deadline_seconds=INGEST_SECONDS
-        )
+    async def ingest(file: SourceFile) -> str | None:
+        try:
+            await client.ingest(
+                file.location, source=file.source, path=file.path, deadline_seconds=INGEST_SECONDS
+            )
+        except ClausegateError as error:
+            return f"{file.document_id}: {error}"
+        return None
 
-    await in_order(files, ingest, concurrency, "documents")
+    failures = [failure for failure in await in_order(files, ingest, concurrency, "documents") if failure]
+    if failures:
+        raise FilesRejected("\n".join(failures))
