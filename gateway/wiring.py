@@ -81,6 +81,7 @@ async def _running(
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        reset_contextvars=True,
         lifespan="off",
         timeout_graceful_shutdown=round(drain_seconds) + LAST_WORDS_SECONDS,
     )

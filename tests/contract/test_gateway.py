@@ -824,6 +824,15 @@ async def test_the_trace_of_the_caller_goes_through_to_the_service_and_back(clie
     assert TRACE in script.metadata["traceparent"]
 
 
+async def test_a_trace_does_not_leak_into_the_next_request_of_the_connection(client):
+    # A large body pauses reading; asyncio resumes it, and all that follows, in the context of that request.
+    await client.post("/v1/query", json={"query": "x" * 2**20}, headers=TRACE_HEADERS)
+    other = "1" * 32
+    headers = {"traceparent": f"00-{other}-b7ad6b7169203331-01"}
+    response = await client.post("/v1/query", json={}, headers=headers)
+    assert response.headers["X-Trace-Id"] == other
+
+
 async def test_a_problem_carries_the_trace_id(client):
     response = await client.post("/v1/query", content=b"x", headers=TRACE_HEADERS)
     assert response.json()["traceId"] == TRACE
