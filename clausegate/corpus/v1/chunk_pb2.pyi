@@ -44,6 +44,7 @@ class Chunk(google.protobuf.message.Message):
     GENERATION_FIELD_NUMBER: builtins.int
     INDEXED_AT_FIELD_NUMBER: builtins.int
     SENTENCES_FIELD_NUMBER: builtins.int
+    SECTIONS_FIELD_NUMBER: builtins.int
     chunk_id: builtins.str
     """Deterministic UUID of (document, generation, ordinal), in its canonical text form."""
     alias: builtins.str
@@ -94,6 +95,12 @@ class Chunk(google.protobuf.message.Message):
         points of the document's extracted text. What is embedded and what is quoted is made of whole ones.
         """
 
+    @property
+    def sections(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.span_pb2.SectionSpan]:
+        """The sections that `text` runs through, in order, covering it. A quote is cited by the section that holds its
+        start, which need not be the first of the chunk.
+        """
+
     def __init__(
         self,
         *,
@@ -115,8 +122,9 @@ class Chunk(google.protobuf.message.Message):
         generation: builtins.str = ...,
         indexed_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         sentences: collections.abc.Iterable[clausegate.corpus.v1.span_pb2.Span] | None = ...,
+        sections: collections.abc.Iterable[clausegate.corpus.v1.span_pb2.SectionSpan] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["indexed_at", b"indexed_at", "span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["alias", b"alias", "chunk_id", b"chunk_id", "content_sha256", b"content_sha256", "document_id", b"document_id", "generation", b"generation", "heading_chain", b"heading_chain", "indexed_at", b"indexed_at", "is_definitions", b"is_definitions", "ordinal", b"ordinal", "pages", b"pages", "section", b"section", "sentences", b"sentences", "source", b"source", "span", b"span", "table_header", b"table_header", "text", b"text", "title", b"title", "word_count", b"word_count"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["alias", b"alias", "chunk_id", b"chunk_id", "content_sha256", b"content_sha256", "document_id", b"document_id", "generation", b"generation", "heading_chain", b"heading_chain", "indexed_at", b"indexed_at", "is_definitions", b"is_definitions", "ordinal", b"ordinal", "pages", b"pages", "section", b"section", "sections", b"sections", "sentences", b"sentences", "source", b"source", "span", b"span", "table_header", b"table_header", "text", b"text", "title", b"title", "word_count", b"word_count"]) -> None: ...
 
 Global___Chunk: typing_extensions.TypeAlias = Chunk

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63lausegate/corpus/v1/span.proto\x12\x14\x63lausegate.corpus.v1\"\"\n\x04Span\x12\r\n\x05start\x18\x01 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x02 \x01(\x05\"B\n\x08PageSpan\x12\x0c\n\x04page\x18\x01 \x01(\x05\x12(\n\x04span\x18\x02 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Spanb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63lausegate/corpus/v1/span.proto\x12\x14\x63lausegate.corpus.v1\"\"\n\x04Span\x12\r\n\x05start\x18\x01 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x02 \x01(\x05\"N\n\x0bSectionSpan\x12\x15\n\rheading_chain\x18\x01 \x03(\t\x12(\n\x04span\x18\x02 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\"B\n\x08PageSpan\x12\x0c\n\x04page\x18\x01 \x01(\x05\x12(\n\x04span\x18\x02 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Spanb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,6 +33,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SPAN']._serialized_start=57
   _globals['_SPAN']._serialized_end=91
-  _globals['_PAGESPAN']._serialized_start=93
-  _globals['_PAGESPAN']._serialized_end=159
+  _globals['_SECTIONSPAN']._serialized_start=93
+  _globals['_SECTIONSPAN']._serialized_end=171
+  _globals['_PAGESPAN']._serialized_start=173
+  _globals['_PAGESPAN']._serialized_end=239
 # @@protoc_insertion_point(module_scope)

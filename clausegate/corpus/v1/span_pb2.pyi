@@ -4,7 +4,9 @@ isort:skip_file
 Nouns that services exchange: documents, chunks, definitions, spans and citations."""
 
 import builtins
+import collections.abc
 import google.protobuf.descriptor
+import google.protobuf.internal.containers
 import google.protobuf.message
 import sys
 import typing
@@ -37,6 +39,33 @@ class Span(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["end", b"end", "start", b"start"]) -> None: ...
 
 Global___Span: typing_extensions.TypeAlias = Span
+
+@typing.final
+class SectionSpan(google.protobuf.message.Message):
+    """The part of a span that stands under one heading."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    HEADING_CHAIN_FIELD_NUMBER: builtins.int
+    SPAN_FIELD_NUMBER: builtins.int
+    @property
+    def heading_chain(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Headings above it, outermost first, verbatim; empty before the first heading."""
+
+    @property
+    def span(self) -> Global___Span:
+        """The code points of the document's extracted text, cut to the span that the list belongs to."""
+
+    def __init__(
+        self,
+        *,
+        heading_chain: collections.abc.Iterable[builtins.str] | None = ...,
+        span: Global___Span | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["span", b"span"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["heading_chain", b"heading_chain", "span", b"span"]) -> None: ...
+
+Global___SectionSpan: typing_extensions.TypeAlias = SectionSpan
 
 @typing.final
 class PageSpan(google.protobuf.message.Message):
