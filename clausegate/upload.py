@@ -39,7 +39,11 @@ async def upload(
     target: Target,
     progress: Callable[[IngestProgress], None],
 ) -> IngestReceipt:
-    """Ingest `content` as `target`. Raises `OSError` for an unreadable file, and `grpc.aio.AioRpcError`."""
+    """Ingest `content` as `target`. Raises `OSError` for an unreadable file, and `grpc.aio.AioRpcError`.
+
+    It returns when the call has ended, not with the receipt: only then may the document's next upload begin.
+    """
+    receipt = None
     with _opened(content) as file:
         header = await asyncio.to_thread(_header, file, target)
         wanted = asyncio.get_running_loop().create_future()
@@ -51,12 +55,14 @@ async def upload(
                 elif event.HasField("progress"):
                     progress(event.progress)
                 elif event.HasField("receipt"):
-                    return event.receipt
+                    receipt = event.receipt
         finally:
             if not wanted.done():
                 wanted.set_result(False)
             call.cancel()
-    raise ClausegateError("INTERNAL", "INTERNAL", "the upload ended without a receipt")
+    if receipt is None:
+        raise ClausegateError("INTERNAL", "INTERNAL", "the upload ended without a receipt")
+    return receipt
 
 
 def _opened(content: bytes | Path) -> BufferedIOBase:

@@ -95,6 +95,7 @@ class GatewayClient:
 
     async def ingest(self, file: LocalFile, progress: Callable[[IngestProgress], None]) -> IngestReceipt:
         """Upload one file; `progress` is told what the service reports meanwhile."""
+        receipt = None
         with file.location.open("rb") as content:
             form = {"source": file.source, "path": file.path}
             upload = {"file": (file.location.name, content)}
@@ -104,8 +105,10 @@ class GatewayClient:
                     if event.HasField("progress"):
                         progress(event.progress)
                     elif event.HasField("receipt"):
-                        return event.receipt
-        raise GatewayError({"title": "The upload ended without a receipt."})
+                        receipt = event.receipt
+        if receipt is None:
+            raise GatewayError({"title": "The upload ended without a receipt."})
+        return receipt
 
     async def _call(
         self,

@@ -11,7 +11,7 @@ from tests.e2e.corpus import long_text
 from tests.e2e.processes import embedded_stack
 
 QUESTION = "What is the remark of this version?"
-CLAUSES = 60
+CLAUSES = 40
 
 
 async def ingest(client, remark, progress=None):
@@ -37,17 +37,13 @@ async def answered(stack):
         return (await client.query(QUESTION, gate=False)).answer
 
 
-@pytest.fixture
-def chance():
-    return random.Random(20)
-
-
-async def test_a_stack_killed_during_ingestion_recovers(tmp_path, socket_dirs, free_port, chance):
-    data, sockets, port = tmp_path / "data", socket_dirs(), free_port()
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.soak)])
+async def test_a_stack_killed_during_ingestion_recovers(tmp_path, socket_dirs, free_port, kills):
+    data, sockets, port, chance = tmp_path / "data", socket_dirs(), free_port(), random.Random(kills)
     with embedded_stack(data, sockets, port) as stack:
         async with clausegate.connect(stack.grpc) as client:
             await ingest(client, "amber")
-    for _ in range(3):
+    for _ in range(kills):
         with embedded_stack(data, sockets, port) as stack:
             await killed_while_ingesting(stack, "cobalt", chance.randrange(1, 12))
             await asyncio.to_thread(stack.process.wait)
