@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
-from services.retrieval.store.embedded.stores import Stores
 from services.retrieval.store.port import Store
-from tests.contract.store.drafts import DIMENSION
+from tests.contract.store.drafts import open_embedded
 
 
-@pytest.fixture(params=["embedded"])
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
+@pytest.fixture(params=[open_embedded])
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
     """An empty store of vectors with `DIMENSION` components."""
-    stores = Stores(tmp_path, "model", DIMENSION)
-    yield await stores.for_tenant("default")
-    await stores.close()
+    async with request.param() as opened:
+        yield opened

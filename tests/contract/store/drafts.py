@@ -1,11 +1,14 @@
-"""Small documents to put into a store under test."""
+"""Stores to be tested, and small documents to put into them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 
@@ -22,9 +25,23 @@ from services.retrieval.corpus import (
     Vector,
     Version,
 )
+from services.retrieval.store.embedded.stores import Stores
 from services.retrieval.store.port import Committed, Store
 
 DIMENSION = 96
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where files need no fsync, on systems that have it; what an fsync is good for is tested elsewhere."""
+
+
+@asynccontextmanager
+async def open_embedded() -> AsyncIterator[Store]:
+    """An empty embedded store."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        stores = Stores(Path(folder), "model", DIMENSION)
+        try:
+            yield await stores.for_tenant("default")
+        finally:
+            await stores.close()
 
 
 def vector_of(text: str) -> Vector:

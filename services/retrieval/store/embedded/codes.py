@@ -7,13 +7,14 @@ dimensions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from services.retrieval.corpus import Vectors
+from services.retrieval.corpus import Vector, Vectors
 
 Codes = NDArray[np.uint64]
 """Shape (n, words), 64 bits a word, unused bits 0."""
@@ -21,6 +22,7 @@ Numbers = NDArray[np.int64]
 """Shape (n,): numbers of chunks, one for each window."""
 
 FAR = np.iinfo(np.uint16).max
+OVERSAMPLING = 4
 GROWTH = 1.5
 MAX_HOLES = 0.25
 """Share of windows of dropped versions above which the table is made anew."""
@@ -73,31 +75,37 @@ class CodeTable:
         """This table without some versions; those that it does not hold are passed over."""
         places = dict(self.places)
         dropped = [places.pop(version) for version in versions if version in places]
-        holes = (*self.holes, *dropped)
         if not dropped:
             return self
-        table = replace(self, places=places, holes=holes)
-        empty = sum(hole.stop - hole.start for hole in holes)
-        return table._compacted() if empty > MAX_HOLES * self.size else table
+        table = replace(self, places=places, holes=(*self.holes, *dropped))
+        return table._compacted() if table._empty() > MAX_HOLES * self.size else table
 
-    def nearest(self, code: Codes, count: int, versions: Iterable[int] | None) -> Numbers:
-        """Chunks, each once, that own the `count` windows nearest to `code`, of `versions` or of all.
+    def nearest(self, vector: Vector, count: int, versions: Collection[int] | None) -> Numbers:
+        """Chunks, each once, that own the `count` windows that seem nearest, of `versions` or of all.
 
-        Nearest is by Hamming distance; the order says nothing, since the caller scores them anyway.
+        First `OVERSAMPLING` times as many by Hamming distance, then by the product of the vector and their
+        signs, which comes closer to the cosine. The order says nothing: the caller scores them anyway.
         """
-        if versions is None:
-            columns, chunks = self.columns[:, : self.size], self.chunks[: self.size]
-            distances = _distances(columns, code)
+        rows = self._near_rows(encode(vector[np.newaxis]), OVERSAMPLING * count, versions)
+        if len(rows) > count:
+            bits = np.unpackbits(self.columns[:, rows].T.copy().view(np.uint8), axis=1, count=len(vector))
+            products = np.einsum("wd,d->w", bits.astype(np.float32), vector)
+            rows = rows[_least(-products, count)]
+        return np.unique(self.chunks[rows])
+
+    def _near_rows(self, code: Codes, count: int, versions: Collection[int] | None) -> Numbers:
+        if versions is None and count < self.size - self._empty():
+            distances = _distances(self.columns[:, : self.size], code)
             for hole in self.holes:
                 distances[hole] = FAR
-        else:
-            rows = self.rows(versions)
-            chunks = self.chunks[rows]
-            distances = _distances(self.columns[:, rows], code)
-        if count < len(distances):
-            nearest = np.argpartition(distances, count)[:count]
-            chunks, distances = chunks[nearest], distances[nearest]
-        return np.unique(chunks[distances < FAR])
+            return _least(distances, count)
+        rows = self.rows(self.places if versions is None else versions)
+        if count < len(rows):
+            return rows[_least(_distances(self.columns[:, rows], code), count)]
+        return rows
+
+    def _empty(self) -> int:
+        return sum(hole.stop - hole.start for hole in self.holes)
 
     def count(self, versions: Iterable[int]) -> int:
         """Windows of some versions."""
@@ -132,6 +140,11 @@ def _distances(columns: Codes, code: Codes) -> NDArray[np.uint16]:
     for column, word in zip(columns, code.ravel(), strict=True):
         total += np.bitwise_count(column ^ word)
     return total
+
+
+def _least(values: NDArray[Any], count: int) -> NDArray[np.intp]:
+    """Where the `count` least values are, `count` being less than there are."""
+    return np.argpartition(values, count)[:count]
 
 
 def _words(dimension: int) -> int:

@@ -19,6 +19,7 @@ from services.retrieval.corpus import (
     Generation,
     PageSpan,
     Scope,
+    SectionSpan,
     Span,
     Version,
 )
@@ -27,10 +28,10 @@ from services.retrieval.definitions import fold_term
 INSERT_CHUNK = """
     INSERT INTO chunks (version, chunk_id, ordinal, alias, source, title, heading_chain, section, text,
         word_count, span_start, span_end, pages, table_header, content_sha256, is_definitions,
-        sentences, windows)
+        sentences, sections, windows)
     VALUES (:version, :chunk_id, :ordinal, :alias, :source, :title, :heading_chain, :section, :text,
         :word_count, :span_start, :span_end, :pages, :table_header, :content_sha256, :is_definitions,
-        :sentences, :windows)
+        :sentences, :sections, :windows)
     ON CONFLICT (chunk_id) DO NOTHING RETURNING number
 """
 INSERT_DEFINITION = """
@@ -83,6 +84,7 @@ def chunk_values(version: int, embedded: EmbeddedChunk) -> dict[str, object]:
         "content_sha256": chunk.content_sha256,
         "is_definitions": chunk.is_definitions,
         "sentences": _spans_json(chunk.sentences),
+        "sections": _sections_json(chunk.sections),
         "windows": _spans_json(embedded.windows),
     }
 
@@ -106,6 +108,7 @@ def read_chunk(row: sqlite3.Row) -> Chunk:
         is_definitions=bool(row["is_definitions"]),
         ordinal=row["ordinal"],
         sentences=_spans(row["sentences"]),
+        sections=_sections(row["sections"]),
         indexed_at=datetime.fromisoformat(row["indexed_at"]),
     )
 
@@ -199,6 +202,14 @@ def _spans_json(spans: Iterable[Span]) -> str:
 
 def _spans(text: str) -> tuple[Span, ...]:
     return tuple(Span(start, end) for start, end in json.loads(text))
+
+
+def _sections_json(sections: Iterable[SectionSpan]) -> str:
+    return json.dumps([(each.heading_chain, each.span.start, each.span.end) for each in sections])
+
+
+def _sections(text: str) -> tuple[SectionSpan, ...]:
+    return tuple(SectionSpan(tuple(chain), Span(start, end)) for chain, start, end in json.loads(text))
 
 
 def _pages_json(pages: Iterable[PageSpan]) -> str:

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from services.retrieval.corpus import ChunkId, Hit, Hits, Scope, Vector
-from services.retrieval.store.embedded.codes import Numbers, encode
+from services.retrieval.store.embedded.codes import Numbers
 from services.retrieval.store.embedded.rows import IN_SCOPE, scope_values
 from services.retrieval.store.embedded.view import View
 
-RESCORED_WINDOWS = 500
+RESCORED_WINDOWS = 200
 """Windows that are scored exactly when the whole index is searched: the best by their codes."""
 EXACT_WINDOWS = 2000
 """A scope of no more windows than this is scored exactly, all of it."""
@@ -48,7 +48,7 @@ def vector_hits(view: View, connection: sqlite3.Connection, vector: Vector, k: i
     count = max(RESCORED_WINDOWS, 5 * k)
     if versions is not None and view.codes.count(versions) <= EXACT_WINDOWS:
         count = EXACT_WINDOWS
-    near = view.codes.nearest(encode(vector[np.newaxis]), count, versions)
+    near = view.codes.nearest(vector, count, versions)
     scores = _similarities(connection, near, vector)
     if len(scores) > 2 * k:
         least = sorted(scores.values(), reverse=True)[k - 1]

@@ -1,0 +1,241 @@
+"""What only the embedded store does: its files, its lock, its recovery."""
+
+import asyncio
+import shutil
+import sqlite3
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import pytest
+
+from chassis.errors import InvalidInput
+from services.retrieval.corpus import Scope
+from services.retrieval.store.embedded.store import open_store
+from services.retrieval.store.embedded.stores import Stores
+from services.retrieval.store.port import EmbeddingModelMismatch, StoreUnavailable
+from tests.contract.store.drafts import DIMENSION, Draft, put, vector_of
+
+ALL = Scope()
+FEES = Draft("cme/fees.txt", ["Fees are due.", "Late fees accrue."], terms=["Fee"])
+NEWER = Draft("cme/fees.txt", ["Tariffs are waived."], generation="g2")
+
+
+@asynccontextmanager
+async def opened(folder, model="model", dimension=DIMENSION):
+    store = await open_store(folder, model, dimension)
+    yield store
+    await store.close()
+
+
+async def keyword(store, stem):
+    return {hit.chunk_id for hit in await store.keyword_hits([stem], 50, ALL)}
+
+
+async def similar(store, text):
+    return {hit.chunk_id for hit in await store.vector_hits(vector_of(text), 50, ALL)}
+
+
+async def test_reopened_store_shows_what_was_committed_and_keeps_what_was_staged(tmp_path):
+    async with opened(tmp_path) as store:
+        committed = await put(store, FEES)
+        await store.put_chunks(NEWER.version, NEWER.chunks)
+    async with opened(tmp_path) as store:
+        assert await store.revision() == committed.revision
+        assert await store.document(FEES.version.document_id) == committed.document
+        assert await keyword(store, "fee") == await similar(store, "x") == set(FEES.ids)
+        assert await store.staged(NEWER.version) == set(NEWER.ids)
+        assert (await store.commit(NEWER.document)).replaced
+
+
+async def test_time_of_the_flip_is_the_given_clocks(tmp_path):
+    moment = datetime(2024, 2, 29, 12, tzinfo=UTC)
+    store = await open_store(tmp_path, "model", DIMENSION, lambda: moment)
+    assert (await put(store, FEES)).document.indexed_at == moment
+    assert {chunk.indexed_at for chunk in (await store.chunks(FEES.ids)).values()} == {moment}
+    await store.close()
+
+
+async def test_second_opening_is_refused_until_the_first_is_closed(tmp_path):
+    async with opened(tmp_path):
+        with pytest.raises(StoreUnavailable, match="another process"):
+            await open_store(tmp_path, "model", DIMENSION)
+    async with opened(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize(("model", "dimension"), [("other", DIMENSION), ("model", 384)])
+async def test_index_of_another_model_is_refused_with_the_way_out(tmp_path, model, dimension):
+    async with opened(tmp_path):
+        pass
+    with pytest.raises(
+        EmbeddingModelMismatch, match=r"made with model \(96 dimensions\).*CLAUSEGATE_DATA_DIR"
+    ):
+        await open_store(tmp_path, model, dimension)
+    async with opened(tmp_path):
+        pass
+
+
+async def test_index_of_another_layout_is_refused(tmp_path):
+    async with opened(tmp_path):
+        pass
+    edit(tmp_path, "UPDATE meta SET value = 99 WHERE key = 'schema'")
+    with pytest.raises(StoreUnavailable, match="layout 99"):
+        await open_store(tmp_path, "model", DIMENSION)
+
+
+def edit(folder, statement):
+    with sqlite3.connect(folder / "store.sqlite") as connection:
+        connection.execute(statement)
+    connection.close()
+
+
+def keyword_folder(folder):
+    (found,) = folder.glob("keywords-*")
+    return found
+
+
+async def test_lost_keyword_index_is_made_again(tmp_path):
+    async with opened(tmp_path) as store:
+        await put(store, FEES)
+    shutil.rmtree(keyword_folder(tmp_path))
+    async with opened(tmp_path) as store:
+        assert await keyword(store, "fee") == set(FEES.ids)
+
+
+async def test_broken_keyword_index_is_made_again(tmp_path):
+    async with opened(tmp_path) as store:
+        await put(store, FEES)
+    (keyword_folder(tmp_path) / "meta.json").write_text("{")
+    async with opened(tmp_path) as store:
+        assert await keyword(store, "fee") == set(FEES.ids)
+
+
+async def test_keyword_index_of_another_layout_is_thrown_away(tmp_path):
+    (tmp_path / "keywords-0.0").mkdir()
+    async with opened(tmp_path) as store:
+        await put(store, FEES)
+    assert keyword_folder(tmp_path).name != "keywords-0.0"
+
+
+async def test_keyword_index_that_is_behind_the_database_catches_up(tmp_path):
+    async with opened(tmp_path) as store:
+        await put(store, FEES)
+    shutil.copytree(keyword_folder(tmp_path), tmp_path / "older")
+    async with opened(tmp_path) as store:
+        await put(store, NEWER)
+    place = keyword_folder(tmp_path)
+    shutil.rmtree(place)
+    shutil.move(tmp_path / "older", place)
+    async with opened(tmp_path) as store:
+        assert await keyword(store, "tariff") == set(NEWER.ids)
+        assert await keyword(store, "fee") == set()
+        assert await store.count_term(["fee"], ALL) == 0
+
+
+async def test_keyword_index_that_is_ahead_of_the_database_shows_nothing_early(tmp_path):
+    async with opened(tmp_path) as store:
+        await put(store, FEES)
+        await store.put_chunks(NEWER.version, NEWER.chunks)
+    shutil.copy(tmp_path / "store.sqlite", tmp_path / "before")
+    async with opened(tmp_path) as store:
+        await store.commit(NEWER.document)
+    shutil.move(tmp_path / "before", tmp_path / "store.sqlite")
+    async with opened(tmp_path) as store:
+        assert await keyword(store, "tariff") == set()
+        assert await keyword(store, "fee") == set(FEES.ids)
+        await store.commit(NEWER.document)
+        assert await keyword(store, "tariff") == await similar(store, "x") == set(NEWER.ids)
+
+
+async def test_many_removed_chunks_leave_the_keyword_index_without_a_commit(tmp_path):
+    async with opened(tmp_path) as store:
+        large = Draft("cme/large.txt", ["fee"] * 1001)
+        await put(store, large)
+        await put(store, Draft("cme/other.txt", ["fee"]))
+        await store.remove(large.version.document_id)
+        (hit,) = await store.keyword_hits(["fee"], 5, ALL)
+        assert hit.chunk_id == "cme/other.txt#g1#0"
+        assert await store.count_term(["fee"], ALL) == 1
+
+
+async def test_commits_that_wait_share_one_step(tmp_path):
+    drafts = [Draft(f"cme/{number}.txt", ["fee"]) for number in range(20)]
+    async with opened(tmp_path) as store:
+        await asyncio.gather(*(store.put_chunks(draft.version, draft.chunks) for draft in drafts))
+        committed = await asyncio.gather(*(store.commit(draft.document) for draft in drafts))
+        assert {each.document.version for each in committed} == {draft.version for draft in drafts}
+        assert len({each.revision for each in committed}) < len(drafts)
+        assert committed[-1].revision == await store.revision()
+
+
+async def test_incomplete_version_fails_alone_among_those_that_wait(tmp_path):
+    good, bad = Draft("cme/good.txt", ["fee"]), Draft("cme/bad.txt", ["fee", "fee"])
+    async with opened(tmp_path) as store:
+        await store.put_chunks(good.version, good.chunks)
+        await store.put_chunks(bad.version, bad.chunks[:1])
+        results = await asyncio.gather(
+            *(store.commit(draft.document) for draft in (bad, good, bad)), return_exceptions=True
+        )
+        assert [type(result).__name__ for result in results] == [
+            "IncompleteVersion",
+            "Committed",
+            "IncompleteVersion",
+        ]
+        assert await keyword(store, "fee") == set(good.ids)
+
+
+async def test_readers_see_exactly_one_generation_while_it_is_replaced(tmp_path):
+    async with opened(tmp_path) as store:
+        await put(store, Draft("cme/a.txt", ["fee"] * 3, generation="g0"))
+
+        async def replacing():
+            for number in range(1, 6):
+                await put(store, Draft("cme/a.txt", ["fee"] * 3, generation=f"g{number}"))
+
+        writer = asyncio.create_task(replacing())
+        seen = set()
+        while not writer.done():
+            hits = (
+                [*await store.keyword_hits(["fee"], 10, ALL)],
+                [*await store.vector_hits(vector_of("x"), 10, ALL)],
+            )
+            for found in hits:
+                assert len(found) == 3
+                (generation,) = {hit.chunk_id.split("#")[1] for hit in found}
+                seen.add(generation)
+        await writer
+        assert len(seen) > 1
+
+
+async def test_closed_store_is_unavailable_and_closes_twice(tmp_path):
+    async with opened(tmp_path) as store:
+        pass
+    await store.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await store.counts()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await store.commit(FEES.document)
+
+
+async def test_failing_disk_is_unavailable_and_nothing_of_sqlite_reaches_the_caller(tmp_path):
+    async with opened(tmp_path) as store:
+        edit(tmp_path, "DROP TABLE definitions")
+        with pytest.raises(StoreUnavailable) as caught:
+            await store.definitions(["fee"], ALL)
+        assert "definitions" not in str(caught.value)
+
+
+async def test_tenants_see_only_their_own(tmp_path):
+    stores = Stores(tmp_path, "model", DIMENSION)
+    one, other = await stores.for_tenant("one"), await stores.for_tenant("other")
+    await put(one, FEES)
+    assert await keyword(other, "fee") == await similar(other, "x") == set()
+    assert await other.chunks(FEES.ids) == {}
+    assert await stores.for_tenant("one") is one
+    await stores.close()
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/etc", "a\x00", "ä", "x" * 65])
+async def test_name_that_could_leave_the_folder_is_no_tenant(tmp_path, name):
+    with pytest.raises(InvalidInput):
+        await Stores(tmp_path, "model", DIMENSION).for_tenant(name)
