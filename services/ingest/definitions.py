@@ -56,5 +56,5 @@ def _definition(document: ExtractedDocument, chunk: Chunk, origin: Origin, entry
         document_id=origin.document_id,
         source=origin.source,
         title=chunk.title,
-        section=chunk.section,
+        section=chunk.section_at(span.start),
     )

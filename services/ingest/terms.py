@@ -9,7 +9,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from services.ingest.documents import Block, Span
 from services.ingest.vocabulary import CAPTION_SMALL_WORDS, DETERMINERS, NOT_ENTRIES, NOT_TERMS, VERBS
@@ -79,6 +78,8 @@ class _Opening:
     through: int
     """The end of the words that say that it defines, which the entry holds at least."""
     terms: list[str]
+    nested: bool = False
+    """Whether it stands within another entry, which goes on behind it."""
 
 
 class _Search:
@@ -89,42 +90,50 @@ class _Search:
         self._block_starts = [block.span.start for block in blocks]
 
     def entries(self) -> Iterator[Entry]:
-        found = {**self._bare(), **self._quoted()}
-        starts = sorted(found)
-        for start, following in pairwise([*starts, len(self._text)]):
-            label = found[following].label if following in found else following
-            span = Span(start, self._end(start, found[start].through, label))
-            for term in found[start].terms:
+        openings = sorted({**self._bare(), **self._quoted()}.items())
+        borders = [opening.label for _, opening in openings if not opening.nested]
+        for start, opening in openings:
+            following = bisect_right(borders, start)
+            border = borders[following] if following < len(borders) else len(self._text)
+            span = Span(start, self._end(start, opening, border))
+            for term in opening.terms:
                 yield Entry(term, span)
 
     def _quoted(self) -> dict[int, _Opening]:
         """Terms in quotes by the start of their entry."""
         found: dict[int, _Opening] = {}
+        through = 0
         for quote in _QUOTED.finditer(self._text):
             index = bisect_right(self._starts, quote.start()) - 1
-            if index < 0 or quote.end() > self._sentences[index].end:
+            if index < 0 or quote.start() < through or quote.end() > self._sentences[index].end:
                 continue
-            label = self._line_start(quote.start(), self._starts[index])
-            start = self._behind_label(label)
+            label, start = self._opening_of(quote.start(), self._starts[index])
+            nested = start in found or quote.start() - start > _LEAD
             defines = _DEFINES.match(self._text, quote.end())
-            if defines is None and start >= quote.start():
+            if defines is None and start == quote.start():
                 defines = _DESCRIBES.match(self._text, quote.end())
             if defines is None:
                 continue
-            if quote.start() - start > _LEAD:
-                label = start = quote.start()
-            others = _QUOTED.finditer(self._text, quote.end(), defines.end())
-            terms = [_term_of(match) for match in (quote, *others)]
-            if start not in found and all(terms):
-                found[start] = _Opening(label, defines.end(), terms)
+            terms = [
+                _term_of(match)
+                for match in (quote, *_QUOTED.finditer(self._text, quote.end(), defines.end()))
+            ]
+            if all(terms):
+                through = defines.end()
+                found[quote.start() if nested else start] = _Opening(label, through, terms, nested)
         return found
 
-    def _line_start(self, position: int, sentence_start: int) -> int:
-        """The start of the line or sentence that `position` stands in, whichever is later."""
-        line = self._text.rfind("\n", max(sentence_start, position - _LEAD), position) + 1
-        start = max(line, sentence_start)
-        space = _SPACE.match(self._text, start, position)
-        return space.end() if space else start
+    def _opening_of(self, quote: int, sentence: int) -> tuple[int, int]:
+        """Where the entry of the term quoted at `quote` starts, with and without its number or bullet.
+
+        That is its line when the term opens it, else its sentence.
+        """
+        line = max(sentence, self._text.rfind("\n", max(sentence, quote - _LEAD), quote) + 1)
+        space = _SPACE.match(self._text, line, quote)
+        line = space.end() if space else line
+        return (
+            (line, quote) if self._behind_label(line) == quote else (sentence, self._behind_label(sentence))
+        )
 
     def _behind_label(self, start: int) -> int:
         label = _LABEL.match(self._text, start, start + _LEAD)
@@ -154,25 +163,26 @@ class _Search:
         before = self._text[max(0, position - 40) : position].rstrip(" \t")
         return not before or before[-1] == "\n"
 
-    def _end(self, start: int, through: int, following: int) -> int:
-        """Where the entry at `start` ends, `through` or later; `following` is the start of the next."""
-        index = bisect_right(self._starts, max(start, through - 1)) - 1
-        if self._in_running_text(index, start) and self._block_of(following) != self._block_of(start):
-            return self._sentences[index].end
-        while index + 1 < len(self._sentences) and self._goes_on(index, following):
+    def _end(self, start: int, opening: _Opening, border: int) -> int:
+        """Where the entry at `start` ends; `border` is where the next begins."""
+        index = bisect_right(self._starts, max(start, opening.through - 1)) - 1
+        listed = self._block_of(border) == self._block_of(start)
+        if opening.nested or (self._in_running_text(index, start) and not listed):
+            return min(self._sentences[index].end, border)
+        while index + 1 < len(self._sentences) and self._goes_on(index, border):
             index += 1
         end = self._sentences[index].end
-        return end if end <= following else start + len(self._text[start:following].rstrip())
+        return end if end <= border else start + len(self._text[start:border].rstrip())
 
     def _in_running_text(self, index: int, start: int) -> bool:
         """Whether the entry begins in the middle of a paragraph that is no list of entries."""
         first = index == 0 or self._block_of(self._starts[index - 1]) != self._block_of(start)
         return not first and start == self._starts[index]
 
-    def _goes_on(self, index: int, following: int) -> bool:
+    def _goes_on(self, index: int, border: int) -> bool:
         """Whether the next sentence is still part of the entry."""
         here, after = self._sentences[index], self._sentences[index + 1]
-        if after.start >= following or _NEXT_CLAUSE.match(self._text, after.start):
+        if after.start >= border or _NEXT_CLAUSE.match(self._text, after.start):
             return False
         if self._block_of(here.start) == self._block_of(after.start):
             return True

@@ -12,6 +12,7 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from uuid import UUID, uuid5
 
 from services.ingest import headings, terms
@@ -19,7 +20,7 @@ from services.ingest.chunking import packing
 from services.ingest.chunking.units import Unit, dissect
 from services.ingest.documents import BlockKind, ExtractedDocument, Page, Span
 
-CHUNKER_VERSION = "1"
+CHUNKER_VERSION = "2"
 """Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
 
 _NAMESPACE = UUID("5d3c1c5e-6a53-4a0c-9b61-6b1f0b6f7f6e")
@@ -67,6 +68,15 @@ class PageSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class SectionSpan:
+    """The part of a span that stands under one heading."""
+
+    heading_chain: tuple[str, ...]
+    """Outermost first; empty before the first heading."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Mirrors `clausegate.corpus.v1.Chunk`; `indexed_at` is the index's own."""
 
@@ -82,12 +92,21 @@ class Chunk:
     span: Span
     sentences: tuple[Span, ...]
     """The sentences and table rows of `text`, in order; they cover it but for white space."""
+    sections: tuple[SectionSpan, ...]
+    """The sections that `text` runs through, in order; they cover it."""
     pages: tuple[PageSpan, ...]
     table_header: str
     content_sha256: str
     is_definitions: bool
     ordinal: int
     generation: str
+
+    def section_at(self, position: int) -> str:
+        """What a citation of the words at `position` names as their section."""
+        for section in self.sections:
+            if section.span.start <= position < section.span.end and section.heading_chain:
+                return section.heading_chain[-1]
+        return self.section
 
 
 def title_of(document: ExtractedDocument, path: str) -> str:
@@ -178,6 +197,7 @@ class _Writer:
             word_count=len(text.split()),
             span=span,
             sentences=tuple(unit.span for unit in units[place.first : place.end]),
+            sections=self._sections(units[place.first : place.end]),
             pages=pages_of(span, self._document.pages),
             table_header=self._header_above(own),
             content_sha256=sha256_of(text),
@@ -193,6 +213,14 @@ class _Writer:
         heading = self._headings[first]
         shared = first != last and not heading.captioned and len(heading.chain) > 1
         return heading.chain[:-1] if shared else heading.chain
+
+    def _sections(self, units: Sequence[Unit]) -> tuple[SectionSpan, ...]:
+        runs = [next(run) for _, run in groupby(units, key=lambda unit: unit.section)]
+        ends = [unit.span.start for unit in runs[1:]] + [units[-1].span.end]
+        return tuple(
+            SectionSpan(self._chain(unit.section, unit.section), Span(unit.span.start, end))
+            for unit, end in zip(runs, ends, strict=True)
+        )
 
     def _header_above(self, own: Unit) -> str:
         return self._document.text[own.header.start : own.header.end] if own.header else ""

@@ -75,19 +75,19 @@ def pack(units: Sequence[Unit], appeal: Sequence[float], sizes: Sizes) -> list[R
     ranges: list[Range] = []
     own = 0
     while own < len(units):
-        first = _overlap(units, own, sizes)
+        first = _overlap(units, own, ranges[-1].own + 1 if ranges else 0, sizes)
         end = _best_end(units, appeal, rest, Range(first, own, own), sizes)
         ranges.append(Range(first, own, end))
         own = end
     return ranges
 
 
-def _overlap(units: Sequence[Unit], own: int, sizes: Sizes) -> int:
-    """The first of the sentences that the chunk owning `own` repeats: of the same section, and never rows."""
+def _overlap(units: Sequence[Unit], own: int, earliest: int, sizes: Sizes) -> int:
+    """The first sentence that the chunk owning `own` repeats: `earliest` or later, of its section, no row."""
     first = own
     weight = units[own].weight + units[own].gap
     most = min(sizes.most, units[own].weight + sizes.target // _OVERLAP_SHARE)
-    while first > 0 and own - first < sizes.overlap and not units[first].opens_section:
+    while first > earliest and own - first < sizes.overlap and not units[first].opens_section:
         before = units[first - 1]
         weight += before.weight
         if weight > most or before.is_row or units[own].is_row:
@@ -115,9 +115,8 @@ def _best_end(
 
 def _score(total: int, appeal: Sequence[float], rest: Sequence[int], end: int, sizes: Sizes) -> float:
     """How well a chunk of weight `total` ends before unit `end`."""
-    score = (appeal[end] if end < len(appeal) else _END_OF_DOCUMENT) - abs(
-        total - sizes.target
-    ) / sizes.target
+    appealing = appeal[end] if end < len(appeal) else _END_OF_DOCUMENT
+    score = appealing - abs(total - sizes.target) / sizes.target
     if total < sizes.least or 0 < rest[end] < sizes.least:
         score += _SHORT
     return score

@@ -21,7 +21,7 @@ _ACRONYM = 6
 """Characters of a word in capitals that may be a name; longer ones are captions."""
 _WORD = re.compile(r"\S+")
 _LEAD = re.compile(r"[\s.:)\]–—-]*")
-_NEXT_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3}){0,4}[.)]?$|\([a-z]{1,4}\)$|[A-Za-z]\.$")
+_NEXT_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,4}[.)]?$|\d{1,3}[.)]$|\([a-z]{1,4}\)$|[A-Za-z]\.$")
 _DASHES = frozenset({"-", "–", "—", "--"})
 _JOINERS = _DASHES | {"&", "/", "A", "I", "a", "and", "for", "in", "of", "or", "the", "to"}
 _OPENING_QUOTES = "\"“‘'"
@@ -88,7 +88,7 @@ def _title(words: list[str]) -> int | None:
     for index, word in enumerate(words):
         bare = word.strip(_PUNCTUATION)
         if index and _opens_text(word) and words[index - 1] not in CAPTION_SMALL_WORDS:
-            return index
+            return index - words[index - 1].isdigit()  # the page number in a table of contents
         if not _is_title_word(word):
             return None
         ending = word.rstrip("\"'”’)]")[-1:]

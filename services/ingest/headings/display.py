@@ -63,7 +63,9 @@ class DisplayRules:
     def _may_head(self, line: str, words: list[str]) -> bool:
         if not words or len(line) > MAX_CHARACTERS or line[-1] in ".,;" or _FORBIDDEN.search(line):
             return False
-        if words[0].strip("([\"'“.,:").lower() in NOT_HEADINGS or is_party(words):
+        if words[-1] in CAPTION_SMALL_WORDS or is_party(words):
+            return False
+        if words[0].strip("([\"'“.,:").lower() in NOT_HEADINGS:
             return False
         if line.lower().strip(" :") in NOT_HEADING_LINES or _DATE_OR_ADDRESS.search(line):
             return False

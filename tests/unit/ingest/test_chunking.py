@@ -64,6 +64,16 @@ def assert_headed(chunks: tuple[Chunk, ...], found: tuple[headings.Heading, ...]
         chain = above[-1].chain if above else ()
         assert chunk.heading_chain in (chain, chain[:-1])
         end = chunk.span.end
+        assert_sectioned(chunk, found)
+
+
+def assert_sectioned(chunk: Chunk, found: tuple[headings.Heading, ...]) -> None:
+    edges = [chunk.span.start, *(section.span.end for section in chunk.sections)]
+    assert [section.span for section in chunk.sections] == [Span(*pair) for pair in pairwise(edges)]
+    assert edges[-1] == chunk.span.end
+    for section in chunk.sections:
+        above = [heading for heading in found if heading.span.start <= section.span.start]
+        assert section.heading_chain == (above[-1].chain if above else ())
 
 
 WORDS = st.sampled_from(
@@ -103,6 +113,13 @@ def test_small_sections_share_a_chunk():
     document = paragraphs(*(f"{number}. Fees. {SENTENCE * 3}" for number in range(1, 17)))
     chunks = chunking.cut(document, ORIGIN, LIMITS)
     assert [chunk.section for chunk in chunks] == ["1. Fees", "9. Fees"]
+
+
+def test_words_of_a_shared_chunk_belong_to_their_own_section():
+    document = paragraphs("1. Fees. The fee is 5.", "2. Taxes. Taxes are extra.")
+    (chunk,) = chunking.cut(document, ORIGIN, LIMITS)
+    named = [chunk.section_at(document.text.index(words)) for words in ("The fee is", "Taxes are")]
+    assert named == ["1. Fees", "2. Taxes"]
 
 
 def test_a_chunk_ends_before_a_section_rather_than_in_it():

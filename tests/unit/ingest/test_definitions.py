@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.ingest import chunking, definitions
@@ -174,6 +174,7 @@ PIECES = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(PIECES, min_size=1, max_size=30).map("".join).filter(str.strip), max_size=6))
 def test_a_definition_is_a_slice_of_its_document_that_holds_its_term(paragraphs):
     document = document_of(*(paragraph.strip() for paragraph in paragraphs))

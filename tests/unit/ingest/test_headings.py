@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.ingest import headings
@@ -171,6 +171,7 @@ PIECES = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(PIECES, min_size=1, max_size=12).map("".join).filter(str.strip), max_size=12))
 def test_headings_ascend_without_overlap_and_end_their_own_chain(paragraphs):
     document = flat(*(paragraph.strip() for paragraph in paragraphs))
