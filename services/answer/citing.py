@@ -96,7 +96,7 @@ class Citations:
             document=chunk.document_id,
             source=chunk.source,
             title=chunk.title,
-            section=chunk.section,
+            section=chunk.section_at(span.start),
             page=page,
             last_page=last_page,
             quote=quote,

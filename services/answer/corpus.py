@@ -27,6 +27,15 @@ class PageSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class SectionSpan:
+    """The part of a span that stands under one heading."""
+
+    heading_chain: tuple[str, ...]
+    """Outermost first; empty before the first heading."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """The part of `clausegate.corpus.v1.Chunk` that answers are made of."""
 
@@ -44,6 +53,15 @@ class Chunk:
     generation: str
     sentences: tuple[Span, ...]
     """Sentences and table rows that `text` is made of, in order, in code points of the document."""
+    sections: tuple[SectionSpan, ...] = ()
+    """The sections that `text` runs through, in order; a small section shares its chunk with others."""
+
+    def section_at(self, position: int) -> str:
+        """What a citation of the words at `position` names as their section."""
+        for section in self.sections:
+            if section.span.start <= position < section.span.end and section.heading_chain:
+                return section.heading_chain[-1]
+        return self.section
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,13 @@ from services.answer.corpus import Candidate, Chunk, Found, Span
 from services.answer.grading import GradedCandidate
 from services.answer.stems import stems_of
 
-KEYWORD_WEIGHT, CHUNK_WEIGHT, LEXICON_WEIGHT = 0.5, 0.5, 0.35
-"""Beside the window's cosine, which weighs 1."""
+WINDOW_WEIGHT, KEYWORD_WEIGHT, LEXICON_WEIGHT, CHUNK_WEIGHT = 0.5, 1.0, 1.0, 0.75
+"""A window's cosine is shared by its sentences, so it weighs less here than where whole windows are compared.
+
+Half of CUAD dev (458 questions) and ContractNLI dev (237), share of answers that quote the clause / F1 on
+characters: 1, .5, .35, .5 (made for sentence vectors) .664/.394 and .730/.410; these .666/.420 and .793/.489.
+Other weights, and inverse document frequencies of the whole pool instead of the kept chunks, lie within .02.
+"""
 MAX_STATEMENTS = 3
 RUNNER_UP_SHARE = 0.85
 """A second or third sentence must score at least this share of the best one."""
@@ -70,7 +75,7 @@ def score_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[Scor
     return tuple(
         ScoredSentence(
             sentence,
-            _similarity(owner.candidate, sentence.span)
+            WINDOW_WEIGHT * _similarity(owner.candidate, sentence.span)
             + KEYWORD_WEIGHT * by_keyword[i]
             + CHUNK_WEIGHT * owner.candidate.combined
             + LEXICON_WEIGHT * by_lexicon[i],

@@ -187,6 +187,9 @@ def _chunk(chunk: chunk_pb2.Chunk) -> corpus.Chunk:
         table_header=chunk.table_header,
         generation=chunk.generation,
         sentences=tuple(_span(one) for one in chunk.sentences),
+        sections=tuple(
+            corpus.SectionSpan(tuple(one.heading_chain), _span(one.span)) for one in chunk.sections
+        ),
     )
 
 

@@ -5,7 +5,7 @@ import hashlib
 
 from services.answer.answers import MatchLevel
 from services.answer.citing import Citations, Quote, pages_of
-from services.answer.corpus import Chunk, Document, PageSpan, Span
+from services.answer.corpus import Chunk, Document, PageSpan, SectionSpan, Span
 
 TEXT = "4.2 Fees. The fee is USD 100. Notice\nis thirty days."
 CHUNK = Chunk(
@@ -48,6 +48,16 @@ def test_a_quote_in_another_setting_is_cited_in_the_words_of_the_document():
     assert citation is not None
     assert (citation.quote, citation.match_level) == ("Notice\nis thirty days.", MatchLevel.FOLDED)
     assert (citation.page, citation.last_page) == (3, 4)
+
+
+def test_a_quote_is_cited_by_its_own_section_of_a_shared_chunk():
+    sections = (
+        SectionSpan(("4.2 Fees",), Span(1000, 1030)),
+        SectionSpan(("4.2 Fees", "Notice"), Span(1030, 1000 + len(TEXT))),
+    )
+    book = citations(dataclasses.replace(CHUNK, sections=sections))
+    named = [book.cite(quote(text)).section for text in ("The fee is USD 100.", "Notice\nis thirty days.")]
+    assert named == ["4.2 Fees", "Notice"]
 
 
 def test_the_same_words_keep_their_number():
