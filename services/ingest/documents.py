@@ -1,7 +1,7 @@
 """What a parser makes of a file: its extracted text, and the blocks and pages that the text is made of.
 
-Every later coordinate (chunks, definitions, quotes) counts code points of `ExtractedDocument.text`. The text is
-therefore final once parsed: nothing downstream edits it.
+Every later coordinate (chunks, definitions, quotes) counts code points of `ExtractedDocument.text`. The text
+is therefore final once parsed: nothing downstream edits it.
 """
 
 from __future__ import annotations

@@ -147,6 +147,10 @@ def _chunk(chunk: Chunk) -> chunk_pb2.Chunk:
         ordinal=chunk.ordinal,
         generation=chunk.generation,
         sentences=map(_span, chunk.sentences),
+        sections=[
+            span_pb2.SectionSpan(heading_chain=section.heading_chain, span=_span(section.span))
+            for section in chunk.sections
+        ],
     )
 
 

@@ -37,6 +37,15 @@ class PageSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class SectionSpan:
+    """The part of a span that stands under one heading."""
+
+    heading_chain: tuple[str, ...]
+    """Outermost first; empty before the first heading."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """One generation of one document. At most one is live, and at most one other exists."""
 
@@ -65,6 +74,8 @@ class Chunk:
     ordinal: int
     sentences: tuple[Span, ...]
     """Of `text`, in order, in code points of the document; to be stored with the chunk."""
+    sections: tuple[SectionSpan, ...] = ()
+    """The sections that the text runs through, in order."""
     indexed_at: datetime | None = None
     """When the version became visible; None while it is staged."""
 

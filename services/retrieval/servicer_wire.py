@@ -17,6 +17,7 @@ from services.retrieval.corpus import (
     DocumentId,
     Generation,
     PageSpan,
+    SectionSpan,
     Span,
     Version,
 )
@@ -58,6 +59,9 @@ def chunk_of(message: chunk_pb2.Chunk) -> Chunk:
         is_definitions=message.is_definitions,
         ordinal=message.ordinal,
         sentences=tuple(map(span_of, message.sentences)),
+        sections=tuple(
+            SectionSpan(tuple(section.heading_chain), span_of(section.span)) for section in message.sections
+        ),
     )
 
 
@@ -81,6 +85,10 @@ def chunk_to_wire(chunk: Chunk) -> chunk_pb2.Chunk:
         ordinal=chunk.ordinal,
         generation=chunk.version.generation,
         sentences=map(span_to_wire, chunk.sentences),
+        sections=[
+            span_pb2.SectionSpan(heading_chain=section.heading_chain, span=span_to_wire(section.span))
+            for section in chunk.sections
+        ],
         indexed_at=timestamp(chunk.indexed_at),
     )
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from services.ingest.chunking import Chunk, ChunkLimits, Origin, PageSpan
+from services.ingest.chunking import Chunk, ChunkLimits, Origin, PageSpan, SectionSpan
 from services.ingest.definitions import Definition
 from services.ingest.documents import DocumentFormat, Span
 from services.ingest.parsing.limits import ParsingLimits
@@ -115,6 +115,10 @@ def _chunk(message: Message) -> Chunk:
             "span": Span(**message["span"]),
             "pages": _pages(message["pages"]),
             "sentences": tuple(Span(**sentence) for sentence in message["sentences"]),
+            "sections": tuple(
+                SectionSpan(tuple(section["heading_chain"]), Span(**section["span"]))
+                for section in message["sections"]
+            ),
         }
     )
 
