@@ -150,6 +150,8 @@ class GatewayClient:
 
 async def _decoded(stream: httpx_sse.EventSource) -> AsyncIterator[Event]:
     async for event in stream.aiter_sse():
+        if not event.data:
+            continue  # a heartbeat; httpx-sse takes it for an event once an id was sent
         if event.event == "error":
             raise GatewayError(json.loads(event.data))
         yield {event.event: json.loads(event.data)}

@@ -40,7 +40,7 @@ def highlighted(clause: SupportingClause, full: bool) -> Text:
     text, words, reached = Text(), _joined_lines(clause.text), 0
     for piece in shown:
         if piece.start > reached:
-            text.append(" … ", CONTEXT_STYLE)
+            text.append(" … " if text else "… ", CONTEXT_STYLE)
         style = QUOTE_STYLE if piece.quoted else CONTEXT_STYLE
         text.append(_squeeze(words[piece.start : piece.end]), style)
         reached = piece.end

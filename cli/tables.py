@@ -11,11 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from clausegate.corpus.v1.chunk_pb2 import Chunk
+from clausegate.corpus.v1.definition_pb2 import Definition
 from clausegate.corpus.v1.document_pb2 import Document, DocumentFormat
 from clausegate.retrieval.v1.document_service_pb2 import Source
 from clausegate.retrieval.v1.retrieval_service_pb2 import Candidate, ResolvedDefinition
 from cli.ingestion import FileResult, Outcome
-from cli.passages import reflow
+from cli.passages import Barred, reflow
 
 OUTCOME_STYLES = {
     Outcome.CREATED: "green",
@@ -71,8 +72,7 @@ def print_documents(console: Console, documents: Iterable[Document]) -> None:
     """One line a document."""
     rows = (
         (
-            document.document_id,
-            reflow(document.title),
+            Text.assemble((document.document_id, "cyan"), "\n", reflow(document.title)),
             DocumentFormat.Name(document.format).removeprefix("DOCUMENT_FORMAT_").lower(),
             f"{document.page_count:,}" if document.page_count else "",
             f"{document.chunk_count:,}",
@@ -81,7 +81,7 @@ def print_documents(console: Console, documents: Iterable[Document]) -> None:
         )
         for document in documents
     )
-    columns = ("Document", "Title", "Format", "Pages#", "Chunks#", "Definitions#", "Indexed (UTC)")
+    columns = ("Document", "Format", "Pages#", "Chunks#", "Terms#", "Indexed (UTC)")
     print_table(console, columns, rows)
 
 
@@ -114,14 +114,26 @@ def _passage(chunk: Chunk) -> Text:
 
 
 def print_definitions(console: Console, definitions: Iterable[ResolvedDefinition]) -> None:
-    """Every definition of a term with its place; other documents' words are marked as conflicting."""
-    rows = []
+    """Every definition once, with its place; marked when another document has other words for the term."""
+    found: dict[str, Definition] = {}
+    disputed: set[str] = set()
     for resolved in definitions:
-        for found in (resolved.definition, *resolved.conflicting):
-            conflicting = "" if found is resolved.definition else "conflicting"
-            page = f" · page {found.pages[0].page}" if found.pages else ""
-            place = Text(f"{found.document_id} › {reflow(found.section)}{page}", "cyan")
-            rows.append(
-                (Text(reflow(found.term), "bold"), reflow(found.text), place, Text(conflicting, "bold red"))
-            )
-    print_table(console, ("Term", "Definition", "Place", ""), rows)
+        same_term = (resolved.definition, *resolved.conflicting)
+        found |= {definition.definition_id: definition for definition in same_term}
+        if resolved.conflicting:
+            disputed |= {definition.definition_id for definition in same_term}
+    for definition in found.values():
+        _print_definition(console, definition, definition.definition_id in disputed)
+
+
+def _print_definition(console: Console, definition: Definition, disputed: bool) -> None:
+    page = f" · page {definition.pages[0].page}" if definition.pages else ""
+    place = f"{definition.document_id} › {reflow(definition.section)}{page}"
+    remark = "other documents say otherwise" if disputed else ""
+    if not console.is_terminal:
+        print_table(console, (), [(definition.term, definition.text, place, remark)])
+        return
+    console.print()
+    console.print(Text.assemble((reflow(definition.term), "bold"), "  ", (remark, "bold red")))
+    console.print(Barred(Text(reflow(definition.text)), "cyan"))
+    console.print(Text(place, "cyan"))

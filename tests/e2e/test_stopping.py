@@ -1,0 +1,63 @@
+"""How things end when they are asked to: an operator's SIGTERM drains, a user's Ctrl-C cancels downstream."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import clausegate as public
+from clausegate.ingest.v1.ingest_service_pb2 import IngestOutcome
+from tests.e2e.corpus import long_text
+from tests.e2e.processes import ROOT, STOP_SECONDS, clausegate, embedded_stack, environment, wait_until
+
+CLAUSES = 25
+
+
+@pytest.fixture
+def own(tmp_path, socket_dirs, free_port):
+    with embedded_stack(tmp_path / "data", socket_dirs(), free_port()) as stack:
+        yield stack
+
+
+async def test_a_stop_lets_a_running_upload_end_and_then_ends_the_process(own):
+    stopped = []
+
+    def stop_once(progress):
+        if not stopped:
+            stopped.append(progress)
+            own.process.send_signal(signal.SIGTERM)
+
+    async with public.connect(own.grpc) as client:
+        receipt = await client.ingest(
+            long_text(5, "amber").encode(), source="drain", path="notice.txt", progress=stop_once
+        )
+        code = await asyncio.to_thread(own.process.wait, STOP_SECONDS)
+
+    assert stopped
+    assert receipt.outcome == IngestOutcome.INGEST_OUTCOME_CREATED
+    assert code == 0
+    assert "Traceback" not in own.log.read_text()
+
+
+def test_an_interrupted_upload_is_cancelled_downstream(own, tmp_path):
+    folder = tmp_path / "files" / "slow"
+    folder.mkdir(parents=True)
+    (folder / "long.txt").write_text(long_text(CLAUSES * 8, "amber"))
+    command = [sys.executable, "-m", "cli", "ingest", str(folder.parent), "--server", own.url]
+    spool = own.log.with_name("data") / "archive" / "spool"
+
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment({}), stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_until(lambda: spool.is_dir() and any(spool.iterdir()), 20)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=STOP_SECONDS)
+    (folder / "long.txt").write_text(long_text(1, "cobalt"))
+    repeated = clausegate("ingest", str(folder.parent), "--server", own.url)
+
+    assert process.returncode == 130
+    assert errors == ""
+    assert repeated.returncode == 0
+    assert "CREATED\tslow/long.txt" in repeated.stdout
