@@ -22,7 +22,7 @@ from services.answer.citing import EXTRACTIVE, Citations
 from services.answer.composing import Draft, clause_of, compose
 from services.answer.corpus import Found, ResolvedDefinition
 from services.answer.events import Completed, Event, Gated, Graded, GradedChunk, Response, Retrieved, unfold
-from services.answer.extraction import choose_sentences
+from services.answer.extraction import Sentence, choose_sentences
 from services.answer.questions import Question, check
 from services.answer.rendering import render_markdown, render_text
 from services.answer.tokens import TokenCounter
@@ -153,19 +153,30 @@ class Querying:
             nothing = decision.rule is GateRule.NOTHING_RETRIEVED
             reason = RefusalReason.NO_CHUNKS_RETRIEVED if nothing else RefusalReason.CONFIDENCE_TOO_LOW
             return await self._refuse(progress, found, reason)
-        definitions = await self._define(progress, found)
+        sentences = _best_sentences(progress.kept, found)
+        definitions = await self._define(progress, found, sentences)
         packed, definitions = self._fit(progress, definitions)
         if not packed.kept:
             return await self._refuse(progress, found, RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET)
-        answer = await self._state(progress, found, packed, definitions)
+        if packed.report.chunks_dropped:
+            sentences = _best_sentences(packed.kept, found)
+        draft = Draft(
+            question=progress.question.query,
+            kept=packed.kept,
+            sentences=sentences,
+            definitions=definitions,
+            calibrated=found.background.calibrated or not progress.question.grading,
+        )
+        answer = await self._verify(draft)
         if not answer.statements:
             return await self._refuse(progress, found, RefusalReason.VALIDATION_FAILED)
         return answer
 
-    async def _define(self, progress: Progress, found: Found) -> tuple[ResolvedDefinition, ...]:
+    async def _define(
+        self, progress: Progress, found: Found, sentences: tuple[Sentence, ...]
+    ) -> tuple[ResolvedDefinition, ...]:
         """The definitions of terms that the question or the best sentences use."""
         with _tracer.start_as_current_span("definitions") as span:
-            sentences = [one.sentence for one in choose_sentences(progress.kept, found)]
             resolved = await self._retrieval.find_definitions(
                 progress.question, found, sentences, self._policy.definition_depth
             )
@@ -188,21 +199,8 @@ class Querying:
             span.set_attribute("clausegate.context_tokens", report.final_tokens)
         return replace(packed, report=report), fitting
 
-    async def _state(
-        self,
-        progress: Progress,
-        found: Found,
-        packed: Packed,
-        definitions: tuple[ResolvedDefinition, ...],
-    ) -> Answer:
-        """Choose what to say, then re-read every chunk it quotes and keep what still stands there."""
-        draft = Draft(
-            question=progress.question.query,
-            kept=packed.kept,
-            sentences=tuple(one.sentence for one in choose_sentences(packed.kept, found)),
-            definitions=definitions,
-            calibrated=found.background.calibrated or not progress.question.grading,
-        )
+    async def _verify(self, draft: Draft) -> Answer:
+        """Re-read every chunk that the draft quotes, and keep what still stands there."""
         with _tracer.start_as_current_span("verify") as span:
             chunks, documents = await self._retrieval.read_back(draft.chunk_ids(), draft.document_ids())
             citations = Citations(chunks, documents, self._policy.sha256())
@@ -236,6 +234,10 @@ class Querying:
         )
         debug = debug_record(progress) if progress.question.debug else None
         return Response(answer, text, markdown, metadata, debug)
+
+
+def _best_sentences(kept: tuple[grading.GradedCandidate, ...], found: Found) -> tuple[Sentence, ...]:
+    return tuple(one.sentence for one in choose_sentences(kept, found))
 
 
 def _retrieved(found: Found) -> Retrieved:
