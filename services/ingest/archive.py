@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
 import sqlite3
-import tempfile
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
@@ -36,13 +34,17 @@ class Archive:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
+        self._prepared: set[str] = set()
 
     async def holds(self, tenant: str, document_id: str, content_sha256: str) -> bool:
         """Whether these bytes are here and the document refers to them."""
         return await asyncio.to_thread(self._holds, tenant, document_id, content_sha256)
 
     async def keep(self, tenant: str, document_id: str, content_sha256: str, file: Path) -> None:
-        """Store a copy of `file`, on disk when it returns, and let the document refer to it."""
+        """Store `file`, on disk when it returns, and let the document refer to it.
+
+        The file gets a second name: it must lie on the archive's file system, and never change again.
+        """
         await asyncio.to_thread(self._keep, tenant, document_id, content_sha256, file)
 
     async def release(self, tenant: str, document_id: str, but: str = "") -> None:
@@ -68,11 +70,15 @@ class Archive:
     @contextmanager
     def _references(self, tenant: str) -> Iterator[sqlite3.Connection]:
         folder = self._folder / tenant
-        folder.mkdir(parents=True, exist_ok=True)
-        with self._lock, closing(sqlite3.connect(folder / "references.sqlite")) as connection:
-            connection.executescript(_SCHEMA)
-            with connection:
-                yield connection
+        with self._lock:
+            if tenant not in self._prepared:
+                folder.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(folder / "references.sqlite")) as connection:
+                if tenant not in self._prepared:
+                    connection.executescript(_SCHEMA)
+                    self._prepared.add(tenant)
+                with connection:
+                    yield connection
 
     def _holds(self, tenant: str, document_id: str, content_sha256: str) -> bool:
         if not self._blob(tenant, content_sha256).exists():
@@ -87,18 +93,12 @@ class Archive:
     def _keep(self, tenant: str, document_id: str, content_sha256: str, file: Path) -> None:
         blob = self._blob(tenant, content_sha256)
         blob.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=blob.parent, prefix=".keep-") as copy:
-            with file.open("rb") as source:
-                shutil.copyfileobj(source, copy, PIECE_BYTES)
-            copy.flush()
-            os.fsync(copy.fileno())
-            with self._references(tenant) as references:
-                with contextlib.suppress(FileExistsError):
-                    os.link(copy.name, blob)
-                _sync_folder(blob.parent)
-                references.execute(
-                    "INSERT OR IGNORE INTO reference VALUES (?, ?)", (document_id, content_sha256)
-                )
+        _sync(file)
+        with self._references(tenant) as references:
+            with contextlib.suppress(FileExistsError):
+                os.link(file, blob)
+            _sync(blob.parent)
+            references.execute("INSERT OR IGNORE INTO reference VALUES (?, ?)", (document_id, content_sha256))
 
     def _release(self, tenant: str, document_id: str, but: str) -> None:
         with self._references(tenant) as references:
@@ -115,9 +115,9 @@ class Archive:
                     self._blob(tenant, content_sha256).unlink(missing_ok=True)
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make a new name in `folder` survive a power loss."""
-    handle = os.open(folder, os.O_RDONLY)
+def _sync(path: Path) -> None:
+    """Make a file's content, or a folder's names, survive a power loss."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

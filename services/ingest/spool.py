@@ -12,6 +12,14 @@ from pathlib import Path
 
 from services.ingest.errors import DocumentError, DocumentHashMismatch, DocumentTooLarge
 
+_PREFIX = "upload-"
+
+
+def clear_spool(folder: Path) -> None:
+    """Delete what a killed process left behind; to be called before the first upload."""
+    for left_over in folder.glob(f"{_PREFIX}*"):
+        left_over.unlink()
+
 
 @dataclass(frozen=True, slots=True)
 class SpooledFile:
@@ -33,7 +41,7 @@ async def spooled(
     writing when the call ends does not get to know why.
     """
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix="upload-") as file:
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=_PREFIX) as file:
         digest = hashlib.sha256()
         size = 0
         failure: DocumentError | None = None

@@ -16,6 +16,7 @@ from services.ingest.parsing.pool import ChildLimits, parser_pool
 from services.ingest.pipeline import Pipeline, PipelineLimits
 from services.ingest.servicer import IngestServicer
 from services.ingest.settings import IngestSettings
+from services.ingest.spool import clear_spool
 
 SERVICE = ingest_service_pb2.DESCRIPTOR.services_by_name["IngestService"].full_name
 
@@ -24,6 +25,7 @@ SERVICE = ingest_service_pb2.DESCRIPTOR.services_by_name["IngestService"].full_n
 async def ingest(settings: IngestSettings) -> AsyncIterator[Services]:
     """The ingest service, ready to be served; leaving it ends its parser processes and its channel."""
     folder = settings.data_dir / "archive"
+    clear_spool(folder / "spool")
     async with (
         parser_pool(settings.max_concurrent_documents, _child_limits(settings)) as parsers,
         open_channel(settings.retrieval_address, retried_services=READ_SERVICES) as channel,

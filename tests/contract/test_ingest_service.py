@@ -126,6 +126,8 @@ class Stack:
                     for start in range(0, len(content), 1 << 20):
                         await call.write(wire.IngestDocumentRequest(data=content[start : start + (1 << 20)]))
                     await call.done_writing()
+                elif event.HasField("receipt") and len(events) == 1:
+                    await call.done_writing()
         return events
 
     async def receipt(self, path, content, **header):
@@ -393,6 +395,22 @@ async def test_more_uploads_than_may_wait_are_refused_for_the_moment(tmp_path):
         assert refused.value.reason == "OVERLOADED"
         stack.index.waits.set()
         await first
+
+
+async def test_no_upload_stays_in_the_spool(stack):
+    left_over = stack.data / "archive" / "spool"
+    await stack.upload("licence.txt", AGREEMENT)
+
+    assert list(left_over.iterdir()) == []
+
+
+async def test_what_a_killed_process_spooled_is_deleted_at_the_start(tmp_path):
+    left_over = tmp_path / "archive" / "spool" / "upload-killed"
+    left_over.parent.mkdir(parents=True)
+    left_over.write_bytes(b"half a file")
+
+    async with running(tmp_path):
+        assert not left_over.exists()
 
 
 async def test_bytes_before_the_header_are_refused(stack):

@@ -16,7 +16,7 @@ def archive(tmp_path):
 @pytest.fixture
 def keep(archive, tmp_path):
     async def keep_content(document_id: str, content: bytes, tenant: str = "default") -> str:
-        file = tmp_path / "upload"
+        file = tmp_path / f"upload-{len(content)}-{len(list(tmp_path.iterdir()))}"
         file.write_bytes(content)
         sha256 = hashlib.sha256(content).hexdigest()
         await archive.keep(tenant, document_id, sha256, file)
