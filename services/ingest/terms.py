@@ -19,7 +19,7 @@ class Entry:
     """A term and the words that define it."""
 
     term: str
-    """As written, without quotes; one line."""
+    """As written, without quotes; one line, white space collapsed."""
     span: Span
     """From the first word of the entry, behind its number, to the end of its last sentence."""
 
@@ -48,6 +48,7 @@ _LABELLED = re.compile(r"([^:\n–—]{2,80}?)\s?(?::(?=\s|$)|\s[–—-]\s)")
 _NEXT_CLAUSE = re.compile(r"(?:ARTICLE|Article|SECTION|Section)\s|\d{1,3}(?:\.\d{1,3}){0,4}\.?\s+[^\Wa-z\d_]")
 _SUB_ITEM = re.compile(r"\(?[a-z0-9]{1,5}[.)]\s|[a-z•●▪*–-]")
 _SPACE = re.compile(r"\s*")
+_FINAL = frozenset('.!?)]"”’')
 _BLANK_LINE = re.compile(r"[ \t]*\n[ \t]*\n")
 
 _LEAD = 120
@@ -186,10 +187,7 @@ class _Search:
             return False
         if self._block_of(here.start) == self._block_of(after.start):
             return True
-        unfinished = self._text[here.end - 1] in ":;," or self._text[here.end - 4 : here.end] in (
-            " and",
-            "; or",
-        )
+        unfinished = self._text[here.end - 1] not in _FINAL
         return unfinished and _SUB_ITEM.match(self._text, after.start) is not None
 
     def _block_of(self, position: int) -> int:
@@ -197,7 +195,7 @@ class _Search:
 
 
 def _term_of(quote: re.Match[str]) -> str:
-    term = next(group for group in quote.groups() if group).strip(" ,.;:")
+    term = " ".join(next(group for group in quote.groups() if group).split()).strip(" ,.;:")
     return term if any(map(str.isalnum, term)) and VERBS.isdisjoint(term.split()) else ""
 
 

@@ -16,6 +16,7 @@ CHARACTERS_PER_WORD = 20
 
 _ROWS = (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
 _CAPTION_TAIL = re.compile(r"[\s.:,;)–—-]*")
+_ITEM = re.compile(r"[a-z]{1,4}[.)]\s")
 _WORD = re.compile(r"\S+")
 _CLAUSE_ENDS = (";", ":", ",", ")", ".")
 
@@ -103,7 +104,7 @@ def _reads_on(
     """Whether `span` must not be parted from `above`: its heading, its table header, or its own beginning."""
     if above == header or (section >= 0 and above.end <= headings[section].span.end + 1 and above.start >= 0):
         return True
-    return text[span.start].islower()
+    return text[span.start].islower() and _ITEM.match(text, span.start) is None
 
 
 def _sentences(text: str, block: Block, headings: Sequence[Heading], starts: Sequence[int]) -> Iterator[Span]:

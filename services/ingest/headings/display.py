@@ -22,6 +22,7 @@ _FORBIDDEN = re.compile(r"[_$@|<>=\[\]{}\t]|\.\.|--|\S\s{3,}\S|/s/")
 _DATE_OR_ADDRESS = re.compile(
     r"\d{5}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d", re.IGNORECASE
 )
+_QUOTES = "\"“‘'"
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 CAPITALS = 8
@@ -61,15 +62,16 @@ class DisplayRules:
         return SHORT_LINE if _is_title(words) and _is_text(following) else None
 
     def _may_head(self, line: str, words: list[str]) -> bool:
-        if not words or len(line) > MAX_CHARACTERS or line[-1] in ".,;" or _FORBIDDEN.search(line):
+        if not words or len(line) > MAX_CHARACTERS or self.is_running(line):
             return False
-        if words[-1] in CAPTION_SMALL_WORDS or is_party(words):
+        if not any(len(word) > 2 for word in _LETTERS.findall(line)):
             return False
-        if words[0].strip("([\"'“.,:").lower() in NOT_HEADINGS:
+        if line[0] in _QUOTES or line[-1] in ".,;" or words[-1] in CAPTION_SMALL_WORDS:
             return False
-        if line.lower().strip(" :") in NOT_HEADING_LINES or _DATE_OR_ADDRESS.search(line):
+        if _FORBIDDEN.search(line) or _DATE_OR_ADDRESS.search(line) or is_party(words):
             return False
-        return any(len(word) > 2 for word in _LETTERS.findall(line)) and not self.is_running(line)
+        first = words[0].strip("([\"'“.,:").lower()
+        return first not in NOT_HEADINGS and line.lower().strip(" :") not in NOT_HEADING_LINES
 
     def is_running(self, line: str) -> bool:
         """Tell whether `line` is a running head or foot: the same, but for its numbers, on several pages."""
