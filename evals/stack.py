@@ -97,6 +97,8 @@ async def fill(client: Client, files: Sequence[SourceFile], concurrency: int) ->
                 file.location, source=file.source, path=file.path, deadline_seconds=INGEST_SECONDS
             )
         except ClausegateError as error:
+            if error.code == "UNAVAILABLE":  # the stack is gone: no other file will fare better
+                raise
             return f"{file.document_id}: {error}"
         return None
 
