@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from chassis.errors import InvalidInput
 from inference.embedding.model import EmbeddingModel
-from services.retrieval.corpus import Chunk, ChunkId, Definition, Document, DocumentId, Version
+from services.retrieval.corpus import Chunk, ChunkId, Definition, Document, DocumentId, Vector, Version
 from services.retrieval.queries import DocumentNotFound
 from services.retrieval.store.port import Committed, Store
-from services.retrieval.windows import embed_chunks
+from services.retrieval.windows import embed_chunks, window_vectors
 
 MAX_BATCH = 200
+MAX_CHUNKS = 20_000
+"""Chunks of a live version whose vectors are looked at again: about 60 MB of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +60,21 @@ async def replace(
 ) -> AsyncGenerator[StoredChunks | Committed, None]:
     """Store the version that `parts` describe; yields progress and, last, the result of the flip.
 
-    Chunks that an earlier, broken call stored are not embedded again. Raises `InvalidInput` when the parts
-    are not header, batches, commit; `IncompleteVersion` when another writer of the document got in between.
+    Chunks that an earlier, broken call stored are not embedded again, nor are windows whose text stands in the
+    live version. Raises `InvalidInput` when the parts are not header, batches, commit; `IncompleteVersion` when
+    another writer of the document got in between.
     """
     header = await anext(parts, None)
     if not isinstance(header, Header):
         raise InvalidInput("The first message must be the header.", field="header")
     arriving = Arriving(header.version, set(await store.staged(header.version)))
+    known = await _live_vectors(store, header.version.document_id)
     async for part in parts:
         match part:
             case ChunkBatch():
                 new = arriving.take_chunks(part.chunks)
                 if new:
-                    await store.put_chunks(header.version, await embed_chunks(model, new))
+                    await store.put_chunks(header.version, await embed_chunks(model, new, known))
                 yield StoredChunks(arriving.chunks)
             case DefinitionBatch():
                 arriving.take_definitions(part.definitions)
@@ -83,6 +87,13 @@ async def replace(
             case Header():
                 raise InvalidInput("The header must be sent once.", field="header")
     raise InvalidInput("The last message must be the commit.", field="commit")
+
+
+async def _live_vectors(store: Store, document_id: DocumentId) -> dict[str, Vector]:
+    """Vectors of the live version, so that a new one costs only the windows that changed."""
+    chunks = await store.chunks_of(document_id, MAX_CHUNKS)
+    embedded = await store.embedded_chunks([chunk.chunk_id for chunk in chunks])
+    return window_vectors(embedded.values())
 
 
 async def remove(store: Store, document_id: DocumentId) -> str:

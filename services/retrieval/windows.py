@@ -8,10 +8,13 @@ the chunk cut off at the model's limit (hit@1 .457 against .433), with a third o
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
 
 from inference.embedding.model import EmbeddingModel, TokenSpans
-from services.retrieval.corpus import Chunk, EmbeddedChunk, Span
+from services.retrieval.corpus import Chunk, EmbeddedChunk, Span, Vector
 
 MAX_WINDOW_TOKENS = 200
 MAX_OVERLAP_TOKENS = 60
@@ -19,28 +22,42 @@ MIN_SENTENCE_WORDS = 6
 """A shorter sentence, such as a number or a run-in heading, is joined to the next."""
 
 
-async def embed_chunks(model: EmbeddingModel, chunks: Sequence[Chunk]) -> list[EmbeddedChunk]:
-    """The chunks with their windows and the windows' vectors, in the order given."""
+WindowVectors = Mapping[str, Vector]
+"""Vectors by the text of their window."""
+
+
+async def embed_chunks(
+    model: EmbeddingModel, chunks: Sequence[Chunk], known: WindowVectors
+) -> list[EmbeddedChunk]:
+    """The chunks with their windows and the vectors of these, in the order given; `known` ones are reused."""
     tokens = await model.token_spans([chunk.text for chunk in chunks])
     cuts = [
         cut_windows(chunk.text, of_text, _ends(chunk)) for chunk, of_text in zip(chunks, tokens, strict=True)
     ]
-    vectors = await model.embed(
-        [
-            chunk.text[window.start : window.end]
-            for chunk, cut in zip(chunks, cuts, strict=True)
-            for window in cut
-        ]
-    )
-    embedded = []
-    first = 0
-    for chunk, cut in zip(chunks, cuts, strict=True):
-        windows = tuple(
-            Span(chunk.span.start + window.start, chunk.span.start + window.end) for window in cut
+    texts = [
+        [chunk.text[window.start : window.end] for window in cut]
+        for chunk, cut in zip(chunks, cuts, strict=True)
+    ]
+    new = [text for text in dict.fromkeys(chain.from_iterable(texts)) if text not in known]
+    vectors = {**known, **dict(zip(new, await model.embed(new) if new else (), strict=True))}
+    return [
+        EmbeddedChunk(
+            chunk,
+            tuple(Span(chunk.span.start + window.start, chunk.span.start + window.end) for window in cut),
+            np.stack([vectors[text] for text in own]),
         )
-        embedded.append(EmbeddedChunk(chunk, windows, vectors[first : first + len(cut)]))
-        first += len(cut)
-    return embedded
+        for chunk, cut, own in zip(chunks, cuts, texts, strict=True)
+    ]
+
+
+def window_vectors(chunks: Iterable[EmbeddedChunk]) -> dict[str, Vector]:
+    """The vectors of these chunks by the text of their window."""
+    vectors = {}
+    for embedded in chunks:
+        start = embedded.chunk.span.start
+        for window, vector in zip(embedded.windows, embedded.vectors, strict=True):
+            vectors[embedded.chunk.text[window.start - start : window.end - start]] = vector
+    return vectors
 
 
 def cut_windows(text: str, tokens: TokenSpans, sentence_ends: Sequence[int]) -> list[Span]:

@@ -3,6 +3,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,13 @@ from hypothesis import strategies as st
 from inference.embedding.fetch import MODEL_FOLDER
 from inference.embedding.local import LocalEmbedding
 from services.retrieval.corpus import Chunk, ChunkId, DocumentId, Generation, Span, Version
-from services.retrieval.windows import MAX_OVERLAP_TOKENS, MAX_WINDOW_TOKENS, cut_windows, embed_chunks
+from services.retrieval.windows import (
+    MAX_OVERLAP_TOKENS,
+    MAX_WINDOW_TOKENS,
+    cut_windows,
+    embed_chunks,
+    window_vectors,
+)
 
 TEXTS = st.lists(
     st.sampled_from(["fee", "shall", "term.", "Section 4.2:", "\n\n", "(a)", "x" * 130, "licensee;", "§"]),
@@ -102,11 +109,23 @@ async def test_no_window_exceeds_what_the_model_reads(model, text):
 
 async def test_windows_of_embedded_chunks_are_spans_of_the_document(model):
     text = "Either party may assign this Agreement. " * 60
-    embedded, other = await embed_chunks(model, [chunk(text, start=1_000), chunk("Fees are due.", start=0)])
+    embedded, other = await embed_chunks(
+        model, [chunk(text, start=1_000), chunk("Fees are due.", start=0)], {}
+    )
     assert len(embedded.windows) == len(embedded.vectors) > 1
     assert (embedded.windows[0].start, embedded.windows[-1].end) == (1_000, 1_000 + len(text.rstrip()))
     assert other.windows == (Span(0, 13),)
     assert other.vectors[0] @ await model.embed_query("Fees are due.") == pytest.approx(1, abs=1e-5)
+
+
+async def test_a_window_whose_vector_is_known_is_not_embedded_again(model):
+    known = {"Fees are due.": np.full(model.dimension, 0.5, np.float32)}
+    old, new = await embed_chunks(
+        model, [chunk("Fees are due.", start=0), chunk("Fees are paid.", start=20)], known
+    )
+    assert np.array_equal(old.vectors[0], known["Fees are due."])
+    assert new.vectors[0] @ await model.embed_query("Fees are paid.") == pytest.approx(1, abs=1e-5)
+    assert window_vectors([old, new]).keys() == {"Fees are due.", "Fees are paid."}
 
 
 def chunk(text, start):
