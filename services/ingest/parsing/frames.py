@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -30,8 +29,14 @@ Message = dict[str, Any]  # the edge: every message is turned into a dataclass b
 
 def encode(message: Message) -> bytes:
     """A message as a frame."""
-    body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), default=_fields)
+    body = text.encode("utf-8", "replace")
     return LENGTH.pack(len(body)) + body
+
+
+def _fields(value: Any) -> Message:
+    """The fields of a slotted dataclass; `dataclasses.asdict` takes three times as long."""
+    return {name: getattr(value, name) for name in value.__slots__}
 
 
 def read_frame(stream: IO[bytes]) -> Message | None:
@@ -47,9 +52,9 @@ def job_to_message(job: Job) -> Message:
     """A job on its way to the child."""
     return {
         "file": str(job.file),
-        "origin": asdict(job.origin),
-        "limits": asdict(job.limits),
-        "chunk_limits": asdict(job.chunk_limits),
+        "origin": job.origin,
+        "limits": job.limits,
+        "chunk_limits": job.chunk_limits,
     }
 
 
@@ -66,9 +71,9 @@ def job_from_message(message: Message) -> Job:
 def reading_to_messages(reading: Reading) -> Iterator[Message]:
     """A reading on its way to the service: its chunks and definitions in batches, then the rest."""
     for chunks in _batches(reading.chunks):
-        yield {"chunks": [asdict(chunk) for chunk in chunks]}
+        yield {"chunks": chunks}
     for definitions in _batches(reading.definitions):
-        yield {"definitions": [asdict(definition) for definition in definitions]}
+        yield {"definitions": definitions}
     yield {
         "reading": {
             "format": reading.format,
