@@ -60,9 +60,9 @@ async def replace(
 ) -> AsyncGenerator[StoredChunks | Committed, None]:
     """Store the version that `parts` describe; yields progress and, last, the result of the flip.
 
-    Chunks that an earlier, broken call stored are not embedded again, nor are windows whose text stands in the
-    live version. Raises `InvalidInput` when the parts are not header, batches, commit; `IncompleteVersion` when
-    another writer of the document got in between.
+    Chunks that an earlier, broken call stored are not embedded again, nor are windows whose text stands in
+    the live version. Raises `InvalidInput` when the parts are not header, batches, commit;
+    `IncompleteVersion` when another writer of the document got in between.
     """
     header = await anext(parts, None)
     if not isinstance(header, Header):
