@@ -20,6 +20,10 @@ CHUNKS_OF_VERSIONS = """
     FROM chunks c JOIN versions v ON v.number = c.version
     WHERE c.version IN (SELECT value FROM json_each(?))
 """
+CHUNK_COUNTS = """
+    SELECT version, count(*) AS chunks FROM chunks
+    WHERE version IN (SELECT value FROM json_each(?)) GROUP BY version
+"""
 CODES_OF_VERSIONS = """
     SELECT k.version, k.chunk, k.data FROM chunks c JOIN codes k ON k.chunk = c.number
     WHERE c.version IN (SELECT value FROM json_each(?)) ORDER BY k.version, k.chunk
@@ -72,7 +76,9 @@ class Derived:
         with self._database.reading() as connection:
             rows = connection.execute(CHUNKS_OF_VERSIONS, (json.dumps(added),))
             self._keywords.update((_entry(row) for row in rows), dropped)
-        self._chunk_counts = self._keywords.searcher().versions()
+            counts = connection.execute(CHUNK_COUNTS, (json.dumps(added),))
+            kept = {version: self._chunk_counts[version] for version in self._chunk_counts.keys() - dropped}
+            self._chunk_counts = kept | {row["version"]: row["chunks"] for row in counts}
 
     def _add_codes(self, found: Iterable[sqlite3.Row]) -> None:
         for version, rows in groupby(found, key=lambda row: int(row["version"])):

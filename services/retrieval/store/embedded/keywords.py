@@ -126,7 +126,8 @@ class KeywordIndex:
         try:
             writer = self._index.writer(WRITER_BYTES, 1)
             for version in without_versions:
-                writer.delete_documents_by_term("version", version)
+                # By query: `delete_documents_by_term` finds no number (tantivy 0.27.0).
+                writer.delete_documents_by_query(Query.term_query(self._schema, "version", version))
             for entry in entries:
                 writer.add_document(_document(entry))
             writer.commit()
