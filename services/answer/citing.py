@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from services.answer.answers import Certificate, Citation
 from services.answer.corpus import Chunk, Definition, Document, PageSpan, Span
-from services.answer.extraction import Sentence
 from services.answer.quotes import QuoteMatch, find_quote
+from services.answer.sentences import Sentence
 
 EXTRACTIVE = "extractive"
 """Stands for the chat model where none wrote the answer."""

@@ -11,8 +11,9 @@ from services.answer.citing import Citations, Quote, pages_of, quote_of_definiti
 from services.answer.conflicts import find_conflicts
 from services.answer.corpus import Chunk, Definition, Document, ResolvedDefinition
 from services.answer.defining import conflicts_of, defines, term_asked_for
-from services.answer.extraction import MAX_STATEMENTS, Sentence, sentences_of
+from services.answer.extraction import MAX_STATEMENTS
 from services.answer.grading import GradedCandidate
+from services.answer.sentences import Sentence, sentences_of, table_header_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +88,20 @@ def clause_of(graded: GradedCandidate, chunk: Chunk) -> SupportingClause:
 
 
 def _statements(draft: Draft, citations: Citations) -> Iterator[Statement]:
-    """A term that is asked for is answered by its definitions first."""
-    quotes = [quote_of_definition(one) for one in draft.asked_definitions()]
-    quotes += [quote_of_sentence(one) for one in draft.sentences]
+    """A term that is asked for is answered by its definitions first; a table row cites its header as well."""
+    drafted: list[tuple[Quote, Sentence | None]]
+    drafted = [(quote_of_definition(one), None) for one in draft.asked_definitions()]
+    drafted += [(quote_of_sentence(one), table_header_of(one)) for one in draft.sentences]
     stated = 0
-    for quote in quotes:
+    for quote, header in drafted:
         if stated == MAX_STATEMENTS:
             return
         citation = None if _is_said(quote, citations.all) else citations.cite(quote)
         if citation is not None:
             stated += 1
-            yield Statement(citation.quote, (citation.source.upper(),), (citation.number,))
+            heading = citations.cite(quote_of_sentence(header)) if header else None
+            numbers = (citation.number, heading.number) if heading else (citation.number,)
+            yield Statement(citation.quote, (citation.source.upper(),), numbers)
 
 
 def _is_said(quote: Quote, citations: tuple[Citation, ...]) -> bool:

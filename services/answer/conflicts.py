@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from services.answer.extraction import Sentence
+from services.answer.sentences import Sentence
 from services.answer.stems import stems_of
 
 MIN_SHARED_STEMS = 6

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from rank_bm25 import BM25Okapi
 
-from services.answer.corpus import Candidate, Chunk, Found, Span
+from services.answer.corpus import Candidate, Found, Span
 from services.answer.grading import GradedCandidate
+from services.answer.sentences import Sentence, sentences_of
 from services.answer.stems import stems_of
 
 WINDOW_WEIGHT, KEYWORD_WEIGHT, LEXICON_WEIGHT, CHUNK_WEIGHT = 0.5, 1.0, 1.0, 0.75
@@ -26,25 +27,8 @@ Other weights, and inverse document frequencies of the whole pool instead of the
 MAX_STATEMENTS = 3
 RUNNER_UP_SHARE = 0.85
 """A second or third sentence must score at least this share of the best one."""
-MIN_WORDS = 4
-"""Fewer words say nothing by themselves; rows of a table are exempt."""
-CAPTION_WORDS = 10
-"""A caption has fewer words."""
-_STOPS = tuple('.;:?!,)”"')
-CELL_SEPARATOR = " | "
-"""What ingest puts between the cells of a table row."""
 K1, B = 1.2, 0.75
 """BM25's usual constants; moving them changed nothing by more than .01 (CUAD dev)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence or table row of a chunk."""
-
-    chunk: Chunk
-    span: Span
-    """In code points of the document."""
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +68,6 @@ def score_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[Scor
     )
 
 
-def sentences_of(chunk: Chunk) -> Iterator[Sentence]:
-    """The sentences of a chunk that can stand for themselves, in order: no headings, no table headers.
-
-    All of them when none can.
-    """
-    texts = [
-        chunk.text[span.start - chunk.span.start : span.end - chunk.span.start] for span in chunk.sentences
-    ]
-    headings = {_plain(heading) for heading in (*chunk.heading_chain, chunk.section)}
-    stands = [_stands_alone(texts, i) and _plain(texts[i]) not in headings for i in range(len(texts))]
-    for span, text, alone in zip(chunk.sentences, texts, stands, strict=True):
-        if alone or not any(stands):
-            yield Sentence(chunk, span, text)
-
-
-def _stands_alone(texts: Sequence[str], i: int) -> bool:
-    if CELL_SEPARATOR in texts[i]:
-        return not _heads_table(texts, i)
-    return not _is_fragment(texts[i])
-
-
 def _distinct_sentences(kept: Sequence[GradedCandidate]) -> Iterator[tuple[GradedCandidate, Sentence]]:
     """Neighbouring chunks overlap: a sentence belongs to the better of them."""
     seen: set[tuple[str, Span]] = set()
@@ -114,27 +77,6 @@ def _distinct_sentences(kept: Sequence[GradedCandidate]) -> Iterator[tuple[Grade
             if place not in seen:
                 seen.add(place)
                 yield owner, sentence
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.lower().split()).rstrip(".:")
-
-
-def _is_fragment(text: str) -> bool:
-    """A few words, or a short line in capitals or without a stop: `12. GOVERNING LAW`, `3. Permitted use`."""
-    words = len(text.split())
-    return words < MIN_WORDS or (words < CAPTION_WORDS and (text.isupper() or not text.endswith(_STOPS)))
-
-
-def _heads_table(texts: Sequence[str], i: int) -> bool:
-    """Whether row `i` is a header: the first of a table, without digits, above a row that has some."""
-    first = i == 0 or CELL_SEPARATOR not in texts[i - 1]
-    below = texts[i + 1] if i + 1 < len(texts) else ""
-    return first and not _has_digit(texts[i]) and CELL_SEPARATOR in below and _has_digit(below)
-
-
-def _has_digit(text: str) -> bool:
-    return any(character.isdigit() for character in text)
 
 
 def _similarity(candidate: Candidate, span: Span) -> float:

@@ -22,9 +22,10 @@ from services.answer.citing import EXTRACTIVE, Citations
 from services.answer.composing import Draft, clause_of, compose
 from services.answer.corpus import Found, ResolvedDefinition
 from services.answer.events import Completed, Event, Gated, Graded, GradedChunk, Response, Retrieved, unfold
-from services.answer.extraction import Sentence, choose_sentences
+from services.answer.extraction import choose_sentences
 from services.answer.questions import Question, check
 from services.answer.rendering import render_markdown, render_text
+from services.answer.sentences import Sentence
 from services.answer.tokens import TokenCounter
 from services.answer.tracking import Clock, Progress, debug_record
 

@@ -17,12 +17,14 @@ from clausegate.retrieval.v1 import retrieval_service_pb2 as retrieval_pb2
 from clausegate.retrieval.v1.document_service_pb2_grpc import DocumentServiceStub
 from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
 from services.answer import corpus
-from services.answer.extraction import Sentence
 from services.answer.questions import Question
+from services.answer.sentences import Sentence
 
 RETRIED_SERVICES = ("clausegate.retrieval.v1.RetrievalService", "clausegate.retrieval.v1.DocumentService")
 """They only read, so the channel may repeat their calls."""
 MAX_DEFINITIONS = 50
+MAX_PASSAGE = 20_000
+"""Characters of a passage; a sentence is longer only when it is no prose."""
 
 _T = TypeVar("_T")
 
@@ -55,7 +57,8 @@ class RetrievalClient:
         """Definitions of the terms that the question or the sentences use, from where the search looked."""
         passages = [retrieval_pb2.Passage(text=question.query)]
         passages += [
-            retrieval_pb2.Passage(text=one.text, document_id=one.chunk.document_id) for one in sentences
+            retrieval_pb2.Passage(text=one.text[:MAX_PASSAGE], document_id=one.chunk.document_id)
+            for one in sentences
         ]
         request = retrieval_pb2.FindDefinitionsRequest(
             passages=passages,

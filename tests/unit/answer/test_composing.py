@@ -8,8 +8,8 @@ from services.answer.answers import NoteKind
 from services.answer.citing import Citations
 from services.answer.composing import Draft, compose
 from services.answer.corpus import Candidate, Chunk, Definition, Document, ResolvedDefinition, Span
-from services.answer.extraction import sentences_of
 from services.answer.grading import GradedCandidate
+from services.answer.sentences import sentences_of
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each Device."
 NOTICE = "Either party may terminate as set out in Section 9 of the agreement."

@@ -4,7 +4,7 @@ import pytest
 
 from services.answer.conflicts import find_conflicts
 from services.answer.corpus import Chunk, Span
-from services.answer.extraction import Sentence
+from services.answer.sentences import Sentence
 
 FEE = "The licensee shall pay a monthly display fee of {} for each device that shows market data."
 

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
-from services.answer.extraction import choose_sentences, score_sentences, sentences_of
+from services.answer.extraction import choose_sentences, score_sentences
 from services.answer.grading import GradedCandidate
 from services.answer.stems import stems_of
 
@@ -72,31 +71,6 @@ def test_a_sentence_that_two_chunks_share_is_chosen_once():
         ("one", FEE),
         ("two", NOTICE),
     ]
-
-
-@pytest.mark.parametrize(
-    "heading", ["12. GOVERNING LAW", "Fees and charges due:", "Fees:", "14. Limitation of liability"]
-)
-def test_headings_and_fragments_are_no_statements(heading):
-    part = chunk(heading, LAW, headings=("Fees and Charges Due:",))
-    assert [one.text for one in sentences_of(part)] == [LAW]
-
-
-def test_a_table_row_is_a_statement_and_its_header_is_none():
-    part = chunk("Fee | Amount | Unit", "Display | USD 100 | month", "Non-display | USD 250 | month")
-    assert [one.text for one in sentences_of(part)] == [
-        "Display | USD 100 | month",
-        "Non-display | USD 250 | month",
-    ]
-
-
-def test_the_first_row_of_a_table_without_a_header_is_a_statement():
-    part = chunk("Governing law | Illinois", "Venue | Chicago")
-    assert len(list(sentences_of(part))) == 2
-
-
-def test_a_chunk_of_fragments_only_offers_them():
-    assert [one.text for one in sentences_of(chunk("USD 10."))] == ["USD 10."]
 
 
 def test_nothing_kept_gives_no_sentences():

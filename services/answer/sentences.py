@@ -1,0 +1,93 @@
+"""What of a chunk can be stated: sentences and table rows, but no headings, captions and table headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from services.answer.corpus import Chunk, Span
+
+MIN_WORDS = 4
+"""Fewer words say nothing by themselves; rows of a table are exempt."""
+CAPTION_WORDS = 10
+"""A caption has fewer words."""
+CELL_SEPARATOR = " | "
+"""What ingest puts between the cells of a table row."""
+
+_STOPS = tuple('.;:?!,)”"')
+_VALUE = re.compile(r"(?:[A-Z]{3}\s?)?[^\w\s]?\s?\d")
+_YEAR = re.compile(r"(?:19|20)\d\d\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence or table row of a chunk."""
+
+    chunk: Chunk
+    span: Span
+    """In code points of the document."""
+    text: str
+
+
+def sentences_of(chunk: Chunk) -> Iterator[Sentence]:
+    """The sentences of a chunk that can stand for themselves, in order; all of them when none can."""
+    everything = _all_of(chunk)
+    headings = {_plain(heading) for heading in (*chunk.heading_chain, chunk.section)}
+    standing = [
+        one
+        for i, one in enumerate(everything)
+        if _stands_alone(everything, i) and _plain(one.text) not in headings
+    ]
+    yield from standing or everything
+
+
+def table_header_of(row: Sentence) -> Sentence | None:
+    """The header above a table row, which says what its cells mean; None unless the chunk holds it."""
+    if not _is_row(row):
+        return None
+    everything = _all_of(row.chunk)
+    first = next(i for i, one in enumerate(everything) if one.span == row.span)
+    while first > 0 and _is_row(everything[first - 1]):
+        first -= 1
+    header = everything[first]
+    return header if header.span != row.span and _heads_table(everything, first) else None
+
+
+def _all_of(chunk: Chunk) -> list[Sentence]:
+    start = chunk.span.start
+    return [
+        Sentence(chunk, span, chunk.text[span.start - start : span.end - start]) for span in chunk.sentences
+    ]
+
+
+def _stands_alone(sentences: Sequence[Sentence], i: int) -> bool:
+    if _is_row(sentences[i]):
+        return not _heads_table(sentences, i)
+    return not _is_fragment(sentences[i].text)
+
+
+def _is_row(sentence: Sentence) -> bool:
+    return CELL_SEPARATOR in sentence.text
+
+
+def _heads_table(sentences: Sequence[Sentence], i: int) -> bool:
+    """Whether row `i` is a header: the first of a table, without values, above a row that has some."""
+    first = i == 0 or not _is_row(sentences[i - 1])
+    below = i + 1 < len(sentences) and _is_row(sentences[i + 1])
+    return first and below and not _has_value(sentences[i].text) and _has_value(sentences[i + 1].text)
+
+
+def _has_value(row: str) -> bool:
+    """Whether some cell begins with a number or an amount; a year may as well head a column."""
+    return any(_VALUE.match(cell) and not _YEAR.match(cell) for cell in row.split(CELL_SEPARATOR))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split()).rstrip(".:")
+
+
+def _is_fragment(text: str) -> bool:
+    """A few words, or a short line in capitals or without a stop: `12. GOVERNING LAW`, `3. Permitted use`."""
+    words = len(text.split())
+    return words < MIN_WORDS or (words < CAPTION_WORDS and (text.isupper() or not text.endswith(_STOPS)))
