@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import os
 import re
 import signal
 import socket
@@ -10,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import grpc
 import httpx
@@ -34,6 +36,7 @@ from gateway.settings import GatewaySettings
 from gateway.wiring import bound_socket, serving
 
 PATIENCE_SECONDS = 10.0
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -237,10 +240,10 @@ async def refused(address: str) -> None:
 async def accepts(host: str, port: int) -> bool:
     try:
         _, writer = await asyncio.open_connection(host, port)
-    except ConnectionRefusedError:
+        writer.close()
+        await writer.wait_closed()
+    except ConnectionError:
         return False
-    writer.close()
-    await writer.wait_closed()
     return True
 
 
@@ -708,6 +711,36 @@ async def test_leaving_an_upload_cancels_its_call(client, script, headers):
     await asyncio.gather(uploading, return_exceptions=True)
 
 
+def spools() -> int:
+    """Temporary files that this process holds open, those of the gateway among them."""
+    return sum(target(entry.path).endswith("(deleted)") for entry in os.scandir("/proc/self/fd"))
+
+
+def target(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except FileNotFoundError:
+        return ""
+
+
+async def test_no_upload_leaves_a_temporary_file_behind(client, script):
+    before = spools()
+    await client.post("/v1/documents", data=FORM, files=file_part())
+    await events_of(client, "/v1/documents", data=FORM, files=file_part())
+    await client.post("/v1/documents", data={**FORM, "note": "x"}, files=file_part())
+    script.failure = NotFound("no")
+    await client.post("/v1/documents", data=FORM, files=file_part())
+    script.failure, script.hang_after_events = None, 0
+    leaving = asyncio.create_task(client.post("/v1/documents", data=FORM, files=file_part()))
+    await seen(script.started)
+    assert spools() == before + 1
+    leaving.cancel()
+    await seen(script.cancelled)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while spools() > before:  # noqa: ASYNC110 - nobody reports that a file was closed
+            await asyncio.sleep(0)
+
+
 # Health and shutdown --------------------------------------------------------------------------------------
 
 
@@ -775,7 +808,7 @@ async def test_the_process_answers_and_ends_when_asked_to(script):
             f"CLAUSEGATE_{name.upper()}": str(value) for name, value in settings if value is not None
         }
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "gateway", env=environment, stderr=asyncio.subprocess.PIPE
+            sys.executable, "-m", "gateway", env=environment, cwd=ROOT, stderr=asyncio.subprocess.PIPE
         )
         async with asyncio.timeout(PATIENCE_SECONDS):
             serving_line = json.loads(await process.stderr.readline())
