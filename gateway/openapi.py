@@ -179,15 +179,18 @@ def _schemas(contracts: Contracts) -> dict[str, Schema]:
     return schemas_of([*asked, *chosen], [*answered, *events], contracts.comments)
 
 
-def _problem_schemas(contracts: Contracts) -> dict[str, Schema]:
-    prefix = "ERROR_REASON_"
-    reasons = {
-        value.name.removeprefix(prefix): contracts.comments.get(
+def _reasons(contracts: Contracts) -> Schema:
+    explained = {
+        value.name.removeprefix("ERROR_REASON_"): contracts.comments.get(
             f"{contracts.reasons.full_name}.{value.name}", ""
         )
         for value in contracts.reasons.values
         if value.number
     }
+    return described_choice("Why it failed; stable, for programs.", explained)
+
+
+def _problem_schemas(contracts: Contracts) -> dict[str, Schema]:
     violation = {
         "type": "object",
         "properties": {
@@ -218,7 +221,7 @@ def _problem_schemas(contracts: Contracts) -> dict[str, Schema]:
             "properties": properties,
             "required": required,
         },
-        "Reason": described_choice("Why it failed; stable, for programs.", reasons),
+        "Reason": _reasons(contracts),
     }
 
 
