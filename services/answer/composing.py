@@ -155,6 +155,8 @@ def _notes(
 
 
 def _value_conflicts(draft: Draft, citations: Citations) -> Iterator[Note]:
+    if len({one.candidate.chunk.document_id for one in draft.kept}) < 2:
+        return
     sentences = [sentence for one in draft.kept for sentence in sentences_of(one.candidate.chunk)]
     for conflict in find_conflicts(sentences):
         left, right = quote_of_sentence(conflict.left), quote_of_sentence(conflict.right)

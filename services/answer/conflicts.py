@@ -8,7 +8,7 @@ kind (an amount in one currency, a percentage, a duration in one unit); and they
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -47,17 +47,20 @@ class _Reading:
     values: Mapping[str, Mapping[float, str]]
 
 
-def find_conflicts(sentences: Sequence[Sentence]) -> tuple[ValueConflict, ...]:
+def find_conflicts(sentences: Iterable[Sentence]) -> tuple[ValueConflict, ...]:
     """At most three conflicts among `sentences`, in order of the first of both."""
-    readings = [reading for sentence in sentences if (reading := _read(sentence)).values]
+    readings = [reading for sentence in sentences if (reading := _read(sentence))]
     found = (_conflict(left, right) for left, right in combinations(readings, 2))
     return tuple(conflict for conflict in found if conflict)[:MAX_CONFLICTS]
 
 
-def _read(sentence: Sentence) -> _Reading:
+def _read(sentence: Sentence) -> _Reading | None:
+    """None for a sentence without values, as most are."""
     values: dict[str, dict[float, str]] = {}
     for kind, value, written in _values(sentence.text):
         values.setdefault(kind, {})[value] = written
+    if not values:
+        return None
     words = frozenset(stems_of(_VALUE.sub(" ", sentence.text))) - _COMMON
     return _Reading(sentence, words, values)
 
