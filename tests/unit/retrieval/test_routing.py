@@ -89,6 +89,16 @@ def test_a_question_that_names_nothing_is_not_routed(question):
     assert index().route(question, ()) is None
 
 
+@pytest.mark.parametrize(
+    "question", ["is payment of invoices due monthly?", "Is Payment Due For Invoices?", "IS PAYMENT DUE?"]
+)
+def test_words_that_a_document_writes_small_do_not_name_it(question):
+    policy = Head.of(
+        DocumentId("corvid/policy.txt"), "PAYMENT POLICY. The payment of invoices is due monthly."
+    )
+    assert HeadIndex([*heads(), policy], lambda stem: 0.0).route(question, ()) is None
+
+
 def test_words_that_stand_in_many_names_name_nothing():
     assert index().route("What are the fees of Systems and Holdings Inc?", ()) is None
 

@@ -1,0 +1,163 @@
+"""A served retrieval service, and documents to put into it."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from chassis.channel import open_channel
+from chassis.server import serving
+from chassis.status import upstream_errors
+from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_pb2
+from clausegate.retrieval.v1 import (
+    document_service_pb2_grpc,
+    index_service_pb2,
+    index_service_pb2_grpc,
+    retrieval_service_pb2_grpc,
+)
+from services.retrieval.settings import RetrievalSettings
+from services.retrieval.wiring import retrieval
+
+MODEL = Path(__file__).resolve().parents[2] / ".data" / "model"
+Request = index_service_pb2.ReplaceDocumentRequest
+
+
+@dataclass(frozen=True)
+class Text:
+    """A document: paragraphs, each a chunk, and terms with the paragraph that defines them."""
+
+    document_id: str
+    paragraphs: Sequence[str]
+    terms: Sequence[tuple[str, int]] = ()
+    pages: int = 0
+
+    @property
+    def generation(self):
+        return hashlib.sha256("\n\n".join(self.paragraphs).encode()).hexdigest()[:32]
+
+    def span(self, number):
+        start = sum(len(paragraph) + 2 for paragraph in self.paragraphs[:number])
+        return span_pb2.Span(start=start, end=start + len(self.paragraphs[number]))
+
+    def chunk_id(self, number):
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.document_id}\n{self.generation}\n{number}"))
+
+    def chunk(self, number):
+        source, _, path = self.document_id.partition("/")
+        text = self.paragraphs[number]
+        return chunk_pb2.Chunk(
+            chunk_id=self.chunk_id(number),
+            alias=f"{source}__{path}_{number}",
+            document_id=self.document_id,
+            source=source,
+            title=path,
+            heading_chain=["Terms"],
+            section="Terms",
+            text=text,
+            word_count=len(text.split()),
+            span=self.span(number),
+            pages=[span_pb2.PageSpan(page=1, span=self.span(number))] if self.pages else [],
+            content_sha256=hashlib.sha256(text.encode()).hexdigest(),
+            ordinal=number,
+            generation=self.generation,
+            sentences=[self.span(number)],
+        )
+
+    def definition(self, term, number):
+        source, _, path = self.document_id.partition("/")
+        return definition_pb2.Definition(
+            definition_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.document_id}\n{number}\n{term}")),
+            term=term,
+            text=self.paragraphs[number],
+            span=self.span(number),
+            chunk_id=self.chunk_id(number),
+            document_id=self.document_id,
+            source=source,
+            title=path,
+            section="Terms",
+        )
+
+    def document(self):
+        source, _, path = self.document_id.partition("/")
+        return document_pb2.Document(
+            document_id=self.document_id,
+            source=source,
+            path=path,
+            title=path,
+            format=document_pb2.DOCUMENT_FORMAT_PDF if self.pages else document_pb2.DOCUMENT_FORMAT_TEXT,
+            content_sha256=hashlib.sha256(self.generation.encode()).hexdigest(),
+            generation=self.generation,
+            size_bytes=1000,
+            page_count=self.pages,
+            unreadable_pages=range(2, self.pages + 1),
+            chunk_count=len(self.paragraphs),
+            definition_count=len(self.terms),
+        )
+
+    def header(self):
+        header = index_service_pb2.ReplaceHeader(document_id=self.document_id, generation=self.generation)
+        return Request(header=header)
+
+    def chunks(self, *numbers):
+        numbers = numbers or range(len(self.paragraphs))
+        return Request(chunks=index_service_pb2.ChunkBatch(chunks=map(self.chunk, numbers)))
+
+    def definitions(self):
+        found = [self.definition(term, number) for term, number in self.terms]
+        return Request(definitions=index_service_pb2.DefinitionBatch(definitions=found))
+
+    def commit(self):
+        return Request(commit=index_service_pb2.Commit(document=self.document()))
+
+    def requests(self):
+        definitions = [self.definitions()] if self.terms else []
+        return [self.header(), self.chunks(), *definitions, self.commit()]
+
+
+@dataclass(frozen=True)
+class Service:
+    """Stubs of a running service."""
+
+    retrieval: retrieval_service_pb2_grpc.RetrievalServiceStub
+    documents: document_service_pb2_grpc.DocumentServiceStub
+    index: index_service_pb2_grpc.IndexServiceStub
+
+    async def call(self, method, request):
+        with upstream_errors():
+            return await method(request, timeout=30)
+
+    async def send(self, requests):
+        """The events of a replace."""
+        with upstream_errors():
+            return [event async for event in self.index.ReplaceDocument(iter(requests), timeout=30)]
+
+    async def put(self, text: Text):
+        """The receipt of a whole document."""
+        return (await self.send(text.requests()))[-1].receipt
+
+
+@asynccontextmanager
+async def running(folder: Path, sockets: Path) -> AsyncIterator[Service]:
+    """Serve over `folder` at a Unix socket in `sockets`."""
+    settings = RetrievalSettings(data_dir=folder, model_dir=MODEL)
+    async with (
+        retrieval(settings) as services,
+        serving(f"unix:{sockets}/retrieval", [services], 0) as address,
+        open_channel(address) as channel,
+    ):
+        yield service_at(channel)
+
+
+def service_at(channel: grpc.aio.Channel) -> Service:
+    """Stubs on a channel."""
+    return Service(
+        retrieval_service_pb2_grpc.RetrievalServiceStub(channel),
+        document_service_pb2_grpc.DocumentServiceStub(channel),
+        index_service_pb2_grpc.IndexServiceStub(channel),
+    )
