@@ -39,7 +39,7 @@ from services.ingest.records import (
     SendBytes,
     Stage,
 )
-from services.ingest.spool import SpooledFile, spooled
+from services.ingest.spool import SpooledFile, spooled, within_silence
 
 RETRY_AFTER_SECONDS = 5.0
 """A document takes seconds; sooner makes no sense."""
@@ -63,6 +63,8 @@ class PipelineLimits:
     """How much is worked on, and how large it may be."""
 
     max_document_bytes: int
+    silence_seconds: float
+    """A sender that sends nothing for so long loses its turn."""
     concurrent_documents: int
     waiting_documents: int
     parsing: ParsingLimits
@@ -97,7 +99,7 @@ class Pipeline:
         `DocumentError`, `DocumentConflict`, `Exhausted`, and what the index raises.
         """
         self._check(announced)
-        with self._alone(announced):
+        with self._alone(announced.tenant, announced.address.document_id):
             live = await self._index.find(announced.address.document_id)
             if announced.content_sha256 and await self._is_unchanged(
                 announced, live, announced.content_sha256
@@ -113,12 +115,19 @@ class Pipeline:
                 yield work.result()
 
     async def remove(self, tenant: str, document_id: str) -> str:
-        """Remove a document from index and archive; the new index revision. Raises `DocumentNotFound`."""
-        try:
-            return await self._index.remove(document_id)
-        finally:
-            # Also when the index no longer has it: an earlier call may have been cut off between the two.
+        """Remove a document from index and archive; the new index revision.
+
+        Raises `DocumentNotFound`, `DocumentConflict` while it is uploaded, and what the index raises.
+        """
+        with self._alone(tenant, document_id):
+            try:
+                revision = await self._index.remove(document_id)
+            except DocumentNotFound:
+                # An earlier call may have been cut off between the two.
+                await self._archive.release(tenant, document_id)
+                raise
             await self._archive.release(tenant, document_id)
+        return revision
 
     async def original(self, tenant: str, document_id: str) -> AsyncIterator[bytes]:
         """Yield the bytes of the visible version. Raises `DocumentNotFound`."""
@@ -137,11 +146,11 @@ class Pipeline:
             raise DocumentTooLarge(f"larger than {self._limits.max_document_bytes} bytes", field="size_bytes")
 
     @contextlib.contextmanager
-    def _alone(self, announced: Announcement) -> Iterator[None]:
-        """Refuse a second upload of a document that is being ingested, and more uploads than may wait."""
-        key = (announced.tenant, announced.address.document_id)
+    def _alone(self, tenant: str, document_id: str) -> Iterator[None]:
+        """Refuse a second write of a document that is being written, and more writes than may wait."""
+        key = (tenant, document_id)
         if key in self._running:
-            raise DocumentConflict("another upload of this document runs now", field="path")
+            raise DocumentConflict("another upload of this document runs now")
         if len(self._running) >= self._limits.concurrent_documents + self._limits.waiting_documents:
             raise Exhausted("too many uploads are waiting", retry_after_seconds=RETRY_AFTER_SECONDS)
         self._running.add(key)
@@ -172,7 +181,8 @@ class Pipeline:
         report: Report,
     ) -> Receipt:
         limit = self._limits.max_document_bytes
-        async with spooled(upload, self._folder, limit, announced.content_sha256) as file:
+        arriving = within_silence(upload, self._limits.silence_seconds)
+        async with spooled(arriving, self._folder, limit, announced.content_sha256) as file:
             if await self._is_unchanged(announced, live, file.content_sha256):
                 return await self._unchanged(live)
             origin = self._origin(announced.address, file)

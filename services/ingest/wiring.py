@@ -53,6 +53,7 @@ def _child_limits(settings: IngestSettings) -> ChildLimits:
 def _pipeline_limits(settings: IngestSettings) -> PipelineLimits:
     return PipelineLimits(
         max_document_bytes=settings.max_document_bytes,
+        silence_seconds=settings.upload_silence_seconds,
         concurrent_documents=settings.max_concurrent_documents,
         waiting_documents=settings.max_waiting_documents,
         parsing=ParsingLimits(

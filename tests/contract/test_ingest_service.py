@@ -43,6 +43,7 @@ class Index(index_service_pb2_grpc.IndexServiceServicer, document_service_pb2_gr
     definitions: dict[str, list[definition_pb2.Definition]] = field(default_factory=dict)
     revision: int = 0
     breaks_before_commit: bool = False
+    breaks_on_remove: bool = False
     waits: asyncio.Event = field(default_factory=asyncio.Event)
     reached: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
@@ -88,6 +89,8 @@ class Index(index_service_pb2_grpc.IndexServiceServicer, document_service_pb2_gr
         )
 
     async def RemoveDocument(self, request, context):  # noqa: N802
+        if self.breaks_on_remove:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
         if self.documents.pop(request.document_id, None) is None:
             raise NotFound("is not indexed", field="document_id")
         self.revision += 1
@@ -265,6 +268,17 @@ async def test_a_removed_document_leaves_index_and_archive(stack):
     assert stack.archived() == []
 
 
+async def test_a_removal_that_the_index_did_not_make_leaves_the_original(stack):
+    await stack.upload("licence.txt", AGREEMENT)
+    stack.index.breaks_on_remove = True
+
+    with pytest.raises(ServiceError) as refused:
+        await stack.remove("cme/licence.txt")
+
+    assert refused.value.code == "UNAVAILABLE"
+    assert await stack.original("cme/licence.txt") == AGREEMENT
+
+
 async def test_an_original_shared_by_two_documents_outlives_one_of_them(stack):
     await stack.upload("one.txt", AGREEMENT)
     await stack.upload("two.txt", AGREEMENT)
@@ -333,6 +347,60 @@ async def test_bad_input_is_refused_with_its_reason_and_the_old_version_stays(
 
     assert (refused.value.reason, refused.value.field) == (reason, field)
     assert stack.index.documents == {}
+
+
+def scan() -> pymupdf.Document:
+    document = pymupdf.open()
+    pixels = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 20, 20))
+    document.new_page().insert_image((72, 72, 500, 700), pixmap=pixels)
+    return document
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (pdf_of("Fees.")[:-200], "DOCUMENT_CORRUPT"),
+        (scan().tobytes(), "DOCUMENT_UNREADABLE"),
+        (
+            scan().tobytes(encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="u", owner_pw="o"),
+            "DOCUMENT_ENCRYPTED",
+        ),
+    ],
+)
+async def test_a_pdf_that_nobody_can_read_leaves_the_old_version_answering(stack, content, reason):
+    await stack.upload("fees.pdf", pdf_of("Fees are due monthly."))
+    old = stack.index.documents["cme/fees.pdf"]
+
+    with pytest.raises(ServiceError) as refused:
+        await stack.upload("fees.pdf", content)
+
+    assert (refused.value.reason, refused.value.field) == (reason, "path")
+    assert stack.index.documents["cme/fees.pdf"] is old
+    assert stack.archived() == [old.content_sha256]
+
+
+async def test_a_sender_that_falls_silent_loses_its_turn(tmp_path):
+    async with running(tmp_path, upload_silence_seconds=0.01) as stack:
+        call = stack.stub.IngestDocument()
+        header = wire.IngestHeader(source="cme", path="a.txt")
+        with pytest.raises(ServiceError) as refused, upstream_errors():
+            await send_header_and_wait(call, header)
+
+    assert refused.value.code == "DEADLINE_EXCEEDED"
+
+
+async def send_header_and_wait(call, header):
+    await call.write(wire.IngestDocumentRequest(header=header))
+    while await call.read() is not grpc.aio.EOF:
+        pass
+
+
+async def test_a_parser_that_takes_too_long_fails_its_file(tmp_path):
+    async with running(tmp_path, parser_silence_seconds=1e-6) as stack:
+        with pytest.raises(ServiceError) as refused:
+            await stack.upload("a.txt", AGREEMENT)
+
+    assert (refused.value.reason, refused.value.field) == ("DOCUMENT_PARSER_FAILED", "path")
 
 
 async def test_bytes_beyond_the_limit_are_refused(tmp_path):

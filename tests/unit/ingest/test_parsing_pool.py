@@ -33,15 +33,16 @@ def ignore(stage: str, done: int, total: int) -> None:
 
 
 def children() -> set[int]:
-    """Process ids of our children that are no zombies."""
+    """Process ids of our parsers that are no zombies."""
     found = set()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            state, parent = (process / "stat").read_text().rpartition(")")[2].split()[:2]
+            is_parser = b"services.ingest.parsing.worker" in (process / "cmdline").read_bytes()
         except OSError:
             continue
-        if int(parent) == os.getpid() and state != "Z":
-            found.add(int(stat.parent.name))
+        if is_parser and int(parent) == os.getpid() and state != "Z":
+            found.add(int(process.name))
     return found
 
 
