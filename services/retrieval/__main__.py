@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
+from chassis.addresses import AddressRefused
+from chassis.errors import ServiceError
 from chassis.server import serving, stop_requested
 from chassis.telemetry import telemetry
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 
 
-async def main() -> None:
+async def run(settings: RetrievalSettings) -> None:
     """Serve until asked to stop."""
-    settings = RetrievalSettings()
     async with (
         retrieval(settings) as services,
         serving(settings.retrieval_address, [services], settings.drain_seconds),
@@ -20,6 +22,14 @@ async def main() -> None:
         await stop_requested()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Read the settings and run; what keeps the service from starting is one line."""
     with telemetry("retrieval"):
-        asyncio.run(main())
+        try:
+            asyncio.run(run(RetrievalSettings()))
+        except (ServiceError, AddressRefused, OSError) as error:
+            sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()
