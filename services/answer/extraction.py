@@ -40,8 +40,14 @@ class ScoredSentence:
 
 
 def choose_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[ScoredSentence, ...]:
-    """Up to three sentences of the kept chunks, best first; ties go to the better chunk, then the earlier."""
-    ranked = sorted(score_sentences(kept, found), key=lambda one: -one.score)
+    """Up to three sentences of the kept chunks, best first; ties go to the better chunk, then the earlier.
+
+    Of sentences that read the same, as in two editions of a document, only the first counts.
+    """
+    distinct: dict[str, ScoredSentence] = {}
+    for one in sorted(score_sentences(kept, found), key=lambda one: -one.score):
+        distinct.setdefault(" ".join(one.sentence.text.casefold().split()), one)
+    ranked = tuple(distinct.values())
     if not ranked:
         return ()
     enough = RUNNER_UP_SHARE * ranked[0].score

@@ -73,6 +73,14 @@ def test_a_sentence_that_two_chunks_share_is_chosen_once():
     ]
 
 
+def test_sentences_that_read_the_same_are_stated_once():
+    first, edition = (
+        chunk(LAW, name="one"),
+        chunk(LAW.replace("the laws", "the\nlaws"), name="two", start=500),
+    )
+    assert chosen([graded(first, 0.5), graded(edition, 0.5)]) == [LAW]
+
+
 def test_nothing_kept_gives_no_sentences():
     assert choose_sentences((), found("fee")) == ()
 
