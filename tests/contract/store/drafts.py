@@ -21,6 +21,7 @@ from services.retrieval.corpus import (
     EmbeddedChunk,
     Generation,
     PageSpan,
+    SectionSpan,
     Span,
     Vector,
     Version,
@@ -121,6 +122,7 @@ class Draft:
             is_definitions=bool(self.terms),
             ordinal=ordinal,
             sentences=windows,
+            sections=(SectionSpan(self.headings, windows[0]),) if self.headings else (),
         )
         return EmbeddedChunk(chunk, windows, np.stack([vector_of(line) for line in lines]))
 

@@ -1,8 +1,8 @@
 """One bit for each component of each window's vector, in memory: finds the few windows worth scoring exactly.
 
-The sign of each component keeps enough of a vector to rank by (Charikar, STOC 2002): of the ten best chunks
-of 100,000 contract chunks, .99 or more are among those that the codes put first. 48 bytes a window at 384
-dimensions.
+The signs of a vector keep enough of it to rank by (Charikar, STOC 2002). On 7,600 chunks of contracts, .997
+of the ten best stand behind the 300 windows that are chosen here; by Hamming distance alone .986 behind
+500. A window takes 48 bytes at 384 dimensions.
 """
 
 from __future__ import annotations

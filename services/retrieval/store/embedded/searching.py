@@ -13,7 +13,7 @@ from services.retrieval.store.embedded.codes import Numbers
 from services.retrieval.store.embedded.rows import IN_SCOPE, scope_values
 from services.retrieval.store.embedded.view import View
 
-RESCORED_WINDOWS = 200
+RESCORED_WINDOWS = 300
 """Windows that are scored exactly when the whole index is searched: the best by their codes."""
 EXACT_WINDOWS = 2000
 """A scope of no more windows than this is scored exactly, all of it."""
