@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.answer.answers import (
@@ -67,12 +67,14 @@ def answers(draw) -> Answer:
     )
 
 
+@settings(deadline=None)
 @given(answers())
 def test_folding_the_events_of_an_answer_gives_the_answer(answer):
     stages = [Retrieved("fee", 3, (), "1"), Gated(DECISION)]
     assert fold([*stages, *unfold(answer)]) == answer
 
 
+@settings(deadline=None)
 @given(answers())
 def test_every_citation_is_sent_once_before_or_with_its_first_use(answer):
     sent: list[int] = []

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
@@ -90,6 +90,7 @@ words = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(words, min_size=1, max_size=6), words)
 def test_every_sentence_is_a_slice_and_every_share_lies_between_0_and_1(sentences, question):
     part = chunk(*(" ".join(sentence) or "." for sentence in sentences), start=7)
@@ -101,6 +102,7 @@ def test_every_sentence_is_a_slice_and_every_share_lies_between_0_and_1(sentence
         assert 0 <= one.score <= 2 + 1e-9
 
 
+@settings(deadline=None)
 @given(st.text(max_size=50))
 def test_stems_are_lower_case_words_of_two_characters_and_more(text):
     assert all(len(stem) >= 1 and not re.search(r"\s", stem) for stem in stems_of(text))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.answer.answers import GateRule, GateTier
@@ -64,6 +64,7 @@ def test_ratio_is_reported_when_there_are_two():
     assert raw([0.6]).ratio is None
 
 
+@settings(deadline=None)
 @given(scores)
 def test_a_gate_that_is_off_refuses_only_when_nothing_was_retrieved(values):
     for decision in (graded(values, enabled=False), raw(values, enabled=False)):
@@ -71,11 +72,13 @@ def test_a_gate_that_is_off_refuses_only_when_nothing_was_retrieved(values):
         assert not decision.enabled
 
 
+@settings(deadline=None)
 @given(scores, st.floats(0, 2, allow_nan=False))
 def test_more_evidence_never_turns_a_graded_answer_into_a_refusal(values, more):
     assert graded([*values, more]).passed >= graded(values).passed
 
 
+@settings(deadline=None)
 @given(scores, st.randoms())
 def test_the_order_of_candidates_does_not_matter(values, random):
     shuffled = random.sample(values, len(values))

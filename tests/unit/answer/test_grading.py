@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.answer import grading
@@ -65,6 +65,7 @@ def test_bands_of_evidence_are_the_measured_ones(evidence, grade):
     assert grading.grade_of(evidence) == grade
 
 
+@settings(deadline=None)
 @given(evidence, evidence)
 def test_grade_and_probability_never_fall_with_evidence(left, right):
     low, high = sorted((left, right))
@@ -125,6 +126,7 @@ def test_a_best_score_below_zero_keeps_the_best_alone():
     assert [one.score for one in grading.keep(ranked(-0.1, -0.1, -0.2), 0.8, 5)] == [-0.1]
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-1, 2, allow_nan=False), min_size=1, max_size=20), st.integers(1, 6))
 def test_what_is_kept_is_a_prefix_with_the_best_in_it(scores, at_most):
     everything = ranked(*sorted(scores, reverse=True))

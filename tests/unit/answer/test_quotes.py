@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from services.answer.answers import MatchLevel
@@ -91,6 +91,7 @@ def test_of_several_occurrences_the_one_nearest_to_the_hint_is_taken():
     assert match.span.start == starts[1]
 
 
+@settings(deadline=None)
 @given(texts, st.data())
 def test_whatever_is_cut_at_word_borders_is_found_as_it_stands(text, data):
     borders = [m.start() for m in re.finditer(r"(?<!\S)(?=\S)", text)]
@@ -105,6 +106,7 @@ def test_whatever_is_cut_at_word_borders_is_found_as_it_stands(text, data):
     assert text[match.span.start : match.span.end] == text[start:end]
 
 
+@settings(deadline=None)
 @given(texts, st.integers(0, 60), st.integers(0, 60), st.sampled_from([str.upper, str.lower, str.split]))
 def test_a_match_holds_the_same_digits_and_nothing_more_than_the_quote(text, start, end, reset):
     quote = "".join(reset(text[start:end]))
@@ -114,6 +116,7 @@ def test_a_match_holds_the_same_digits_and_nothing_more_than_the_quote(text, sta
     assert match is None or find_quote(words, quote) is not None
 
 
+@settings(deadline=None)
 @given(texts, st.integers(0, 9))
 def test_an_altered_digit_never_matches_the_place_it_was_altered_at(text, digit):
     places = [i for i, character in enumerate(text) if character.isdigit() and character != str(digit)]
@@ -122,6 +125,7 @@ def test_an_altered_digit_never_matches_the_place_it_was_altered_at(text, digit)
     assert find_quote(text, altered) is None
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60), st.text(max_size=20))
 def test_any_text_is_searched_without_failing(text, quote):
     match = find_quote(text, quote)

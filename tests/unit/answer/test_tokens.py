@@ -4,7 +4,7 @@ import base64
 import hashlib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.answer.tokens import O200K_BASE, RankFile, RankFileBroken, estimate, token_counter
@@ -50,11 +50,13 @@ def test_the_estimate_follows_its_rule(text, tokens):
     assert estimate(text) == tokens
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_the_estimate_of_a_longer_text_is_never_smaller(left, right):
     assert estimate(left + " . " + right) >= max(estimate(left), estimate(right))
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_the_estimate_never_exceeds_the_bytes(text):
     assert estimate(text) <= len(text.encode())
