@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.retrieval.corpus import ChunkId, Definition, DocumentId, Generation, Span, Version
@@ -56,11 +56,13 @@ def test_different_terms_fold_apart(one, other):
     assert fold_term(one) != fold_term(other)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_fold_is_its_own_fold(term):
     assert fold_term(fold_term(term)) == fold_term(term)
 
 
+@settings(deadline=None)
 @given(st.text().filter(str.strip))
 def test_no_term_folds_to_nothing(term):
     assert fold_term(term)
@@ -76,6 +78,7 @@ def test_the_longest_term_at_a_place_is_used():
     ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(alphabet="ab c", min_size=1), max_size=6), st.text(alphabet="ab c&’s", max_size=60))
 def test_uses_are_in_order_and_hold_their_terms(terms, text):
     defined = DefinedTerms.of(filter(None, map(fold_term, terms)))

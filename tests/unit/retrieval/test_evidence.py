@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
@@ -51,6 +51,7 @@ def embedded(text, *vectors, document="cme/a.txt"):
     return EmbeddedChunk(chunk, windows, np.array(vectors, dtype=np.float32))
 
 
+@settings(deadline=None)
 @given(TEXTS, QUESTION_STEMS)
 def test_shares_are_between_nothing_and_all(texts, question):
     shares = ShareBM25(texts).shares(question)
@@ -58,6 +59,7 @@ def test_shares_are_between_nothing_and_all(texts, question):
     assert shares.max() <= 1
 
 
+@settings(deadline=None)
 @given(TEXTS, QUESTION_STEMS)
 def test_postings_give_what_a_scan_with_rank_bm25_gives(texts, question):
     ours = ShareBM25(texts)
@@ -66,6 +68,7 @@ def test_postings_give_what_a_scan_with_rank_bm25_gives(texts, question):
     assert ours.get_scores(question) == pytest.approx(scan.get_scores(question) / (K1 + 1), abs=1e-5)
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS, QUESTION_STEMS)
 def test_added_texts_score_as_if_they_belonged_to_the_corpus(texts, added, question):
     joined = ShareBM25([*texts, *added])
@@ -143,6 +146,7 @@ def test_usage_counts_documents():
     assert Sample([]).usage("word") == 0
 
 
+@settings(deadline=None)
 @given(st.sets(st.text(min_size=1), min_size=50, max_size=80), st.data())
 def test_a_document_that_goes_changes_the_sample_by_one_at_most(names, data):
     gone = data.draw(st.sampled_from(sorted(names)))

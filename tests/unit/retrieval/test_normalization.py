@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.retrieval.definitions import DefinedTerms
@@ -54,12 +54,14 @@ WORDS = st.sampled_from(
 QUESTIONS = st.text(min_size=1) | st.lists(WORDS, min_size=1).map(" ".join)
 
 
+@settings(deadline=None)
 @given(QUESTIONS, TERMS)
 def test_normalising_again_changes_nothing(question, terms):
     once = normalise(question, terms)
     assert normalise(once, terms) == once
 
 
+@settings(deadline=None)
 @given(QUESTIONS, TERMS)
 def test_something_is_always_left(question, terms):
     assert normalise(question, terms)

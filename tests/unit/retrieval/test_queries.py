@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chassis.errors import InvalidInput
@@ -46,6 +46,7 @@ def test_a_scope_names_each_thing_once():
     assert queries.scope(["b", "a", "b"], []).sources == ("b", "a")
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1), st.text())
 def test_a_page_token_gives_its_position_back(position, request_text):
     assert queries.page_position(queries.page_token(position, request_text), request_text) == position
@@ -55,6 +56,7 @@ def test_no_token_is_the_first_page():
     assert queries.page_position("", "documents") == ""
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1))
 def test_foreign_tokens_are_refused(token):
     with pytest.raises(InvalidInput) as refused:
