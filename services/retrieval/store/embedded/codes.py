@@ -7,9 +7,8 @@ of the ten best stand behind the 300 windows that are chosen here; by Hamming di
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,8 @@ Codes = NDArray[np.uint64]
 Numbers = NDArray[np.int64]
 """Shape (n,): numbers of chunks, one for each window."""
 
-FAR = np.iinfo(np.uint16).max
+FAR = 1 << 14
+"""Farther than any code, and small enough to be counted like a distance."""
 OVERSAMPLING = 4
 GROWTH = 1.5
 MAX_HOLES = 0.25
@@ -90,34 +90,42 @@ class CodeTable:
         if len(rows) > count:
             bits = np.unpackbits(self.columns[:, rows].T.copy().view(np.uint8), axis=1, count=len(vector))
             products = np.einsum("wd,d->w", bits.astype(np.float32), vector)
-            rows = rows[_least(-products, count)]
+            rows = rows[np.argpartition(-products, count)[:count]]
         return np.unique(self.chunks[rows])
 
     def _near_rows(self, code: Codes, count: int, versions: Collection[int] | None) -> Numbers:
-        if versions is None and count < self.size - self._empty():
-            distances = _distances(self.columns[:, : self.size], code)
-            for hole in self.holes:
-                distances[hole] = FAR
-            return _least(distances, count)
-        rows = self.rows(self.places if versions is None else versions)
-        if count < len(rows):
-            return rows[_least(_distances(self.columns[:, rows], code), count)]
-        return rows
+        if count >= (self.size - self._empty() if versions is None else self.count(versions)):
+            return self.rows(self.places if versions is None else versions)
+        distances = _distances(self.columns[:, : self.size], code)
+        for place in self.holes if versions is None else self._outside(versions):
+            distances[place] = FAR
+        # Distances are few numbers: counting them finds the last one wanted in a third of a partition's time.
+        last = np.searchsorted(np.cumsum(np.bincount(distances)), count)
+        near = np.flatnonzero(distances <= last)
+        return near[np.argsort(distances[near], kind="stable")[:count]]
+
+    def _outside(self, versions: Collection[int]) -> Iterator[slice]:
+        """The places between those of some versions."""
+        end = 0
+        for start, stop in sorted((place.start, place.stop) for place in self._places_of(versions)):
+            yield slice(end, start)
+            end = stop
+        yield slice(end, self.size)
+
+    def _places_of(self, versions: Iterable[int]) -> list[slice]:
+        return [self.places[version] for version in versions if version in self.places]
 
     def _empty(self) -> int:
         return sum(hole.stop - hole.start for hole in self.holes)
 
     def count(self, versions: Iterable[int]) -> int:
         """Windows of some versions."""
-        places = [self.places[version] for version in versions if version in self.places]
-        return sum(place.stop - place.start for place in places)
+        return sum(place.stop - place.start for place in self._places_of(versions))
 
     def rows(self, versions: Iterable[int]) -> Numbers:
         """Where the windows of some versions are."""
-        places = [self.places[version] for version in versions if version in self.places]
-        return np.concatenate(
-            [np.empty(0, np.int64), *(np.arange(place.start, place.stop) for place in places)]
-        )
+        ranges = [np.arange(place.start, place.stop) for place in self._places_of(versions)]
+        return np.concatenate([np.empty(0, np.int64), *ranges])
 
     def _with_capacity(self, capacity: int) -> CodeTable:
         columns = np.empty((len(self.columns), capacity), np.uint64)
@@ -140,11 +148,6 @@ def _distances(columns: Codes, code: Codes) -> NDArray[np.uint16]:
     for column, word in zip(columns, code.ravel(), strict=True):
         total += np.bitwise_count(column ^ word)
     return total
-
-
-def _least(values: NDArray[Any], count: int) -> NDArray[np.intp]:
-    """Where the `count` least values are, `count` being less than there are."""
-    return np.argpartition(values, count)[:count]
 
 
 def _words(dimension: int) -> int:
