@@ -91,7 +91,7 @@ class Overviews:
         chunks = await self._store.chunks_of(version.document_id, HEAD_CHUNKS)
         if not chunks:
             return None
-        return Head.of(version.document_id, "\n".join(chunk.text for chunk in chunks))
+        return Head.of(version.document_id, chunks[0].title, "\n".join(chunk.text for chunk in chunks))
 
     async def _sample(self, version: Version) -> SampledDocument | None:
         chunk_ids = [chunk.chunk_id for chunk in await self._store.chunks_of(version.document_id, MAX_CHUNKS)]

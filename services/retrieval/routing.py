@@ -60,18 +60,22 @@ class Head:
     stems: tuple[str, ...]
     """Of the file name and the first `HEAD_WORDS` words."""
     name: frozenset[str]
-    """Those of the file name, and of the first `NAME_WORDS` words those that are written with a capital."""
+    """Those of file name and title, and those of the first `NAME_WORDS` words that have a capital."""
+    title: tuple[str, ...]
+    """Stems of the title; empty unless it has two words or more."""
 
     @classmethod
-    def of(cls, document_id: DocumentId, text: str) -> Self:
+    def of(cls, document_id: DocumentId, title: str, text: str) -> Self:
         """The head of a document whose text begins with `text`."""
         source, _, path = document_id.partition("/")
         file_name = CAMEL.sub(" ", path.rpartition("/")[2].rpartition(".")[0] or path)
         words = text.split()
         written = " ".join(word for word in words[:NAME_WORDS] if any(map(_begins_name, WORD.findall(word))))
-        named = content_stems(file_name)
+        titled = tuple(word.stem for word in _words(title))
+        named = content_stems(f"{file_name} {title}")
         head = content_stems(" ".join(words[:HEAD_WORDS]))
-        return cls(document_id, source, (*named, *head), frozenset([*named, *content_stems(written)]))
+        name = frozenset([*named, *content_stems(written)])
+        return cls(document_id, source, (*named, *head), name, titled if len(titled) > 1 else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +120,11 @@ class HeadIndex:
         self._sources = np.array([head.source for head in heads])
         self._sizes = Counter(head.source for head in heads)
         self._names: dict[str, Counter[str]] = defaultdict(Counter)
-        for head in heads:
+        self._titles: dict[str, list[int]] = defaultdict(list)  # by the first word of the title
+        for number, head in enumerate(heads):
             self._names[head.source].update(head.name)
+            if head.title:
+                self._titles[head.title[0]].append(number)
 
     def route(self, question: str, sources: Collection[str]) -> Route | None:
         """The documents of `sources` (empty: all) that `question` names; None when it names none."""
@@ -125,11 +132,14 @@ class HeadIndex:
         scores = self._bm25.get_scores([word.stem for word in words])
         if sources:
             scores *= np.isin(self._sources, list(sources))
+        titled = self._titled(question)
+        if titled:
+            scores *= np.isin(np.arange(len(scores)), titled)
         if not len(scores) or scores.max() <= 0:
             return None
         best = np.argsort(-scores, kind="stable")[:MAX_ROUTED]
         named = Named(self.heads[best[0]], self._rare_stems(words, sources))
-        if not named.by(question, words):
+        if not titled and not named.by(question, words):
             return None
         shares = scores[best] / scores[best[0]]
         routed = [
@@ -139,6 +149,16 @@ class HeadIndex:
         ]
         rest = self._rest(question, named)
         return Route(tuple(routed), rest if any(word.counts for word in _words(rest)) else question)
+
+    def _titled(self, question: str) -> list[int]:
+        """Documents whose title stands in the question, in capitals; only those of the longest such title."""
+        words = _words(question)
+        if all(_begins_name(word.text) for word in words):
+            return []
+        candidates = {number for word in words for number in self._titles.get(word.stem, ())}
+        held = [number for number in candidates if _holds_title(words, self.heads[number].title)]
+        longest = max((len(self.heads[number].title) for number in held), default=0)
+        return [number for number in held if len(self.heads[number].title) == longest]
 
     def _rare_stems(self, words: Sequence[Word], sources: Collection[str]) -> frozenset[str]:
         in_scope = sources or self._sizes.keys()
@@ -196,6 +216,15 @@ class Named:
         capital = word.text[0].isupper() and not is_first
         covered = word.stem in self.head.name and (capital or word.stem in self.rare)
         return covered or (capital and word.stem in COMPANY_FORMS)
+
+
+def _holds_title(words: Sequence[Word], title: Sequence[str]) -> bool:
+    """Whether the title stands among the words, each of its words but links with a capital."""
+    for start in range(len(words) - len(title) + 1):
+        run = words[start : start + len(title)]
+        if all(word.stem == stem for word, stem in zip(run, title, strict=True)):
+            return all(_begins_name(word.text) or word.text in LINKS for word in run)
+    return False
 
 
 def _begins_name(word: str) -> bool:

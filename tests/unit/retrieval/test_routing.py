@@ -30,7 +30,7 @@ def heads():
         for kind in ("Reseller", "Hosting"):
             parties = f"between {first} Systems, Inc. and {second} Holdings, Ltd."
             text = f"{kind.upper()} AGREEMENT {parties} {FILLING}"
-            made.append(Head.of(DocumentId(f"{first.lower()}/{kind}{first}_2020.txt"), text))
+            made.append(Head.of(DocumentId(f"{first.lower()}/{kind}{first}_2020.txt"), "", text))
     return made
 
 
@@ -94,7 +94,7 @@ def test_a_question_that_names_nothing_is_not_routed(question):
 )
 def test_words_that_a_document_writes_small_do_not_name_it(question):
     policy = Head.of(
-        DocumentId("corvid/policy.txt"), "PAYMENT POLICY. The payment of invoices is due monthly."
+        DocumentId("corvid/policy.txt"), "", "PAYMENT POLICY. The payment of invoices is due monthly."
     )
     assert HeadIndex([*heads(), policy], lambda stem: 0.0).route(question, ()) is None
 
@@ -118,10 +118,34 @@ def test_a_question_that_is_nothing_but_a_name_is_asked_as_it_is():
     assert route.clause_question == "The Cormorant Halberd Hosting Agreement"
 
 
+LICENCE = Head.of(DocumentId("cme/licence.docx"), "Market Data Licence Agreement", "Between Corvid and You.")
+FEES = Head.of(DocumentId("cme/fees.pdf"), "Market Data Fee Schedule", "Fees of Corvid.")
+
+
+def test_a_title_names_its_document_among_however_few():
+    route = HeadIndex([FEES, LICENCE], lambda stem: 1.0).route(
+        "Which law governs the Corvid Market Data Licence Agreement?", ()
+    )
+    assert [each.document_id for each in route.documents] == ["cme/licence.docx"]
+    assert route.clause_question == "Which law governs"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which law governs the market data licence agreement?",
+        "WHICH LAW GOVERNS THE MARKET DATA LICENCE AGREEMENT?",
+        "Which Data Licence Agreement is in force?",
+    ],
+)
+def test_words_of_a_title_without_its_capitals_or_its_whole_name_nothing(question):
+    assert HeadIndex([FEES, LICENCE], lambda stem: 1.0).route(question, ()) is None
+
+
 def test_an_empty_index_routes_nothing():
     assert HeadIndex([], lambda stem: 0.0).route("Is there a cap between Cormorant and Halberd?", ()) is None
 
 
 def test_file_names_are_split_into_words():
-    head = Head.of(DocumentId("cme/sub/MarketDataPolicy_v2.pdf"), "")
+    head = Head.of(DocumentId("cme/sub/MarketDataPolicy_v2.pdf"), "", "")
     assert {"market", "data", "polici", "v2"} <= head.name
