@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+_WORDS = re.compile(r"[^\W\d_]{3}")
+"""Three letters in a row: a heading without them, `9.1` or `(iv)`, is a mere number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,12 @@ class PageSpan:
 
     page: int
     span: Span
+
+
+def section_name(chain: Sequence[str]) -> str:
+    """What a citation names as the section: the innermost heading with words, and the numbers below it."""
+    named = max((depth for depth, heading in enumerate(chain) if _WORDS.search(heading)), default=0)
+    return " › ".join(chain[named:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,7 @@ class Chunk:
         """What a citation of the words at `position` names as their section."""
         for section in self.sections:
             if section.span.start <= position < section.span.end and section.heading_chain:
-                return section.heading_chain[-1]
+                return section_name(section.heading_chain)
         return self.section
 
 

@@ -9,6 +9,7 @@ that is a mere number (`1.4` of a list of definitions), what is above it.
 from __future__ import annotations
 
 import hashlib
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from services.ingest.chunking import packing
 from services.ingest.chunking.units import Unit, dissect
 from services.ingest.documents import BlockKind, ExtractedDocument, Page, Span
 
-CHUNKER_VERSION = "2"
+CHUNKER_VERSION = "3"
 """Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
 
 _NAMESPACE = UUID("5d3c1c5e-6a53-4a0c-9b61-6b1f0b6f7f6e")
@@ -28,6 +29,16 @@ _OPENING = 500
 """Characters of a chunk in which the word makes it a definitions chunk (LI-10)."""
 _DEFINING_ENTRIES = 2
 """Defining lines that make a definitions chunk (LI-10)."""
+
+
+_WORDS = re.compile(r"[^\W\d_]{3}")
+"""Three letters in a row: a heading without them, `9.1` or `(iv)`, is a mere number."""
+
+
+def section_name(chain: Sequence[str]) -> str:
+    """What a citation names as the section: the innermost heading with words, and the numbers below it."""
+    named = max((depth for depth, heading in enumerate(chain) if _WORDS.search(heading)), default=0)
+    return " › ".join(chain[named:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +116,7 @@ class Chunk:
         """What a citation of the words at `position` names as their section."""
         for section in self.sections:
             if section.span.start <= position < section.span.end and section.heading_chain:
-                return section.heading_chain[-1]
+                return section_name(section.heading_chain)
         return self.section
 
 

@@ -3,9 +3,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 
+import pytest
+
 from services.answer.answers import MatchLevel
 from services.answer.citing import Citations, Quote, pages_of
-from services.answer.corpus import Chunk, Document, PageSpan, SectionSpan, Span
+from services.answer.corpus import Chunk, Document, PageSpan, SectionSpan, Span, section_name
 
 TEXT = "4.2 Fees. The fee is USD 100. Notice\nis thirty days."
 CHUNK = Chunk(
@@ -58,6 +60,19 @@ def test_a_quote_is_cited_by_its_own_section_of_a_shared_chunk():
     book = citations(dataclasses.replace(CHUNK, sections=sections))
     named = [book.cite(quote(text)).section for text in ("The fee is USD 100.", "Notice\nis thirty days.")]
     assert named == ["4.2 Fees", "Notice"]
+
+
+@pytest.mark.parametrize(
+    ("chain", "named"),
+    [
+        (["Part B", "9. Audit"], "9. Audit"),
+        (["Part B", "9. Audit", "9.1"], "9. Audit › 9.1"),
+        (["Part B", "9. Audit", "9.1", "(iv)"], "9. Audit › 9.1 › (iv)"),
+        (["4", "4.2"], "4 › 4.2"),
+    ],
+)
+def test_a_section_that_is_a_mere_number_is_named_with_what_it_numbers(chain, named):
+    assert section_name(chain) == named
 
 
 def test_the_same_words_keep_their_number():
