@@ -24,7 +24,7 @@ from services.ingest.errors import (
     DocumentUnreadable,
 )
 from services.ingest.parsing.building import TextBuilder
-from services.ingest.parsing.layout import Paragraph, Row, make_paragraphs, merge_spans, read_page
+from services.ingest.parsing.layout import Fragment, Paragraph, Row, make_paragraphs, merge_spans, read_page
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.running import drop_running_rows
 from services.ingest.parsing.tables import Table, find_tables, may_hold_table
@@ -110,7 +110,7 @@ def _read_pages(document: pymupdf.Document, limits: ParsingLimits, progress: Pro
     characters = 0
     for number in range(total):
         try:
-            page = _read_page(document.load_page(number))
+            page = read_content(document.load_page(number))
         except mupdf.FzErrorSystem as error:
             raise MemoryError from error
         except (mupdf.FzErrorBase, RuntimeError, ValueError) as error:
@@ -125,16 +125,22 @@ def _read_pages(document: pymupdf.Document, limits: ParsingLimits, progress: Pro
     return pages
 
 
-def _read_page(page: pymupdf.Page) -> PageContent:
-    fragments = merge_spans(_spans(page))
+def read_content(page: pymupdf.Page) -> PageContent:
+    """Read one page: its tables, and its rows outside them in reading order."""
+    fragments = read_fragments(page)
     if not fragments:
         return PageContent([], shows_marks=_shows_marks(page))
     if sum([piece.text.count("\ufffd") for piece in fragments]) * 2 > sum([len(p.text) for p in fragments]):
         return PageContent([], shows_marks=True)
     tables: list[Table] = []
-    if may_hold_table(fragments):
+    if may_hold_table(page, fragments):
         tables, fragments = find_tables(page, fragments, SCALE)
     return PageContent(read_page(fragments), tables)
+
+
+def read_fragments(page: pymupdf.Page) -> list[Fragment]:
+    """The pieces of text on a page, in drawing order."""
+    return merge_spans(_spans(page))
 
 
 def _spans(page: pymupdf.Page) -> list[tuple[int, int, int, int, bool, str]]:

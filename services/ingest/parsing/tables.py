@@ -37,8 +37,13 @@ class Table:
     """Whether the first row names the columns."""
 
 
-def may_hold_table(fragments: Sequence[Fragment]) -> bool:
-    """Whether words stand in columns: some left edge is shared by the second cells of several rows."""
+def may_hold_table(page: pymupdf.Page, fragments: Sequence[Fragment]) -> bool:
+    """Whether the finder is worth its time: words stand in columns, and lines are ruled both ways."""
+    return _in_columns(fragments) and _is_ruled(page)
+
+
+def _in_columns(fragments: Sequence[Fragment]) -> bool:
+    """Whether some left edge is shared by the second cells of several rows."""
     by_baseline: dict[int, list[Fragment]] = defaultdict(list)
     for piece in fragments:
         by_baseline[piece.baseline // 15].append(piece)
@@ -60,8 +65,6 @@ def find_tables(
     A table whose cells do not hold all the words inside its border is left as text, so that no word is lost.
     """
     tables: list[Table] = []
-    if not _is_ruled(page):
-        return tables, fragments
     for found in page.find_tables(strategy="lines").tables:
         box = pymupdf.Rect(found.bbox) * scale
         inside = [piece for piece in fragments if _is_inside(piece, box)]

@@ -1,0 +1,151 @@
+"""Hybrid search in process, warm, without the question's embedding and its background."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.contracts import (
+    Contract,
+    contract_files,
+    document_of,
+    documents,
+    embedded,
+    questions,
+    read_contract,
+    unit_vectors,
+)
+from benchmarks.measuring import Figure, median, percentile, resident_mebibytes, stopwatch
+from inference.embedding.model import TokenSpans
+from services.retrieval.indexes import Index
+from services.retrieval.queries import SearchQuery
+from services.retrieval.store.embedded.store import EmbeddedStore, open_store
+
+DIMENSION = 384
+QUESTIONS = 200
+BATCH = 200
+
+
+class GivenVectors:
+    """An embedding model whose answers were made before, so that no model is timed."""
+
+    name = "benchmark"
+    dimension = DIMENSION
+    max_tokens = 256
+
+    def __init__(self, vectors: dict[str, NDArray[np.float32]], default: NDArray[np.float32]) -> None:
+        self._vectors = vectors
+        self._default = default
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of passages; not asked for here."""
+        return np.stack([self._default for _ in texts])
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The vector of a question."""
+        return self._vectors.get(text, self._default)
+
+    async def token_spans(self, texts: Sequence[str]) -> list[TokenSpans]:
+        """Tokens; not asked for here."""
+        return [() for _ in texts]
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+
+async def measure_search(data: Path, chunk_count: int, peer_python: Path | None) -> list[Figure]:
+    """Build an index of `chunk_count` chunks and search it; LangChain beside it when its Python is given."""
+    contracts = [read_contract(path) for path in contract_files(data)]
+    asked = questions(data, QUESTIONS)
+    rng = np.random.default_rng(3)
+    vectors = unit_vectors(len(asked), DIMENSION, rng)
+    with tempfile.TemporaryDirectory() as folder:
+        idle = resident_mebibytes()
+        store = await open_store(Path(folder), "benchmark", DIMENSION)
+        with stopwatch() as seconds:
+            texts = await _fill(store, contracts, chunk_count, rng)
+            built = seconds()
+        await store.close()
+        store = await open_store(Path(folder), "benchmark", DIMENSION)
+        with ThreadPoolExecutor(2) as executor:
+            model = GivenVectors(dict(zip(asked, vectors, strict=True)), vectors[0])
+            milliseconds = await _search_all(Index.over(store, model, executor), asked)
+        memory = resident_mebibytes() - idle
+        await store.close()
+    figures = [
+        Figure("chunks", chunk_count, "chunks"),
+        Figure("built at", chunk_count / built, "chunks/s"),
+        Figure("hybrid search, p50", median(milliseconds), "ms", _target(chunk_count)),
+        Figure("hybrid search, p95", percentile(milliseconds, 0.95), "ms"),
+        Figure(
+            "resident memory above the idle process",
+            memory,
+            "MiB",
+            "<= 300" if chunk_count >= 100_000 else "",
+        ),
+    ]
+    if peer_python:
+        figures += _peer(peer_python, texts, asked, vectors, median(milliseconds))
+    return figures
+
+
+def _target(chunk_count: int) -> str:
+    return "<= 3" if chunk_count < 20_000 else "<= 10"
+
+
+async def _fill(
+    store: EmbeddedStore, contracts: list[Contract], chunk_count: int, rng: np.random.Generator
+) -> list[str]:
+    texts = []
+    for chunks in documents(contracts, chunk_count):
+        for first in range(0, len(chunks), BATCH):
+            batch = embedded(chunks[first : first + BATCH], rng, DIMENSION)
+            await store.put_chunks(chunks[0].version, batch)
+        await store.commit(document_of(chunks))
+        texts += [chunk.text for chunk in chunks]
+    return texts
+
+
+async def _search_all(index: Index, asked: Sequence[str]) -> list[float]:
+    query = [SearchQuery(text, route=False) for text in asked]
+    for warm in query[:20]:
+        await index.searcher.search(warm)
+    milliseconds = []
+    for each in query:
+        started = time.perf_counter()
+        await index.searcher.search(each)
+        milliseconds.append((time.perf_counter() - started) * 1000)
+    return milliseconds
+
+
+def _peer(
+    python: Path, texts: list[str], asked: list[str], vectors: NDArray[np.float32], ours: float
+) -> list[Figure]:
+    rng = np.random.default_rng(4)
+    with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+        np.savez(
+            file.name,
+            texts=np.array(texts),
+            vectors=unit_vectors(len(texts), DIMENSION, rng),
+            questions=np.array(asked[:40]),
+            question_vectors=vectors[:40],
+        )
+        script = Path(__file__).with_name("peer.py")
+        output = subprocess.run(
+            [python, script, file.name], check=True, capture_output=True, text=True
+        ).stdout
+    report = json.loads(output)
+    theirs = median(report["milliseconds"])
+    return [
+        Figure("LangChain ensemble (BM25, FAISS), p50", theirs, "ms"),
+        Figure("  times ours", theirs / ours, ""),
+        Figure("  resident memory above the idle process", report["mebibytes"], "MiB"),
+    ]
