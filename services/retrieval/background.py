@@ -7,6 +7,7 @@ Half of that mean taken off makes evidence comparable between questions: AUROC o
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 from services.retrieval.bm25 import ShareBM25
 from services.retrieval.corpus import DocumentId, EmbeddedChunk, Vectors, Version
 from services.retrieval.evidence import KEYWORD_WEIGHT, LEXICON_WEIGHT, Question
-from services.retrieval.lexicon import content_stems
+from services.retrieval.lexicon import without_stop_words
 
 SAMPLED_DOCUMENTS = 40
 """30 others are enough for the mean; the rest stand in for those that a question is about."""
@@ -59,7 +60,7 @@ class SampledDocument:
         """Sample the chunks of one version; at least one."""
         return cls(
             version,
-            tuple(tuple(content_stems(each.chunk.text)) for each in chunks),
+            tuple(tuple(map(sys.intern, without_stop_words(each.stems))) for each in chunks),
             tuple(len(each.windows) for each in chunks),
             np.concatenate([each.vectors for each in chunks]),
         )

@@ -89,6 +89,8 @@ class EmbeddedChunk:
     """In code points of the document, within the chunk's span; at least one."""
     vectors: Vectors
     """One row per window."""
+    stems: tuple[str, ...]
+    """What `tokens.stems` makes of the text: made once, for the keyword index and for evidence."""
 
 
 @dataclass(frozen=True, slots=True)

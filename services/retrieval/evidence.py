@@ -6,16 +6,14 @@ combined = similarity + .5 keyword share + .35 lexicon share. On 198 contracts t
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from services.retrieval.bm25 import Bag, ShareBM25
 from services.retrieval.corpus import EmbeddedChunk, Span, Vector
-from services.retrieval.lexicon import content_stems
+from services.retrieval.lexicon import without_stop_words
 
 KEYWORD_WEIGHT = 0.5
 LEXICON_WEIGHT = 0.35
@@ -61,12 +59,6 @@ class Weighed:
     """All windows of the chunk, in document order."""
 
 
-@lru_cache(maxsize=2048)
-def bag_of(text: str) -> Bag:
-    """The counted content of a chunk. Kept, because stemming takes 4 ms for 25 chunks."""
-    return Bag.of(list(map(sys.intern, content_stems(text))))
-
-
 def weigh(question: Question, chunks: Sequence[EmbeddedChunk], statistics: ShareBM25) -> list[Weighed]:
     """The evidence of each chunk, in the order given.
 
@@ -74,7 +66,7 @@ def weigh(question: Question, chunks: Sequence[EmbeddedChunk], statistics: Share
     """
     if not chunks:
         return []
-    bags = [bag_of(each.chunk.text) for each in chunks]
+    bags = [Bag.of(without_stop_words(each.stems)) for each in chunks]
     keyword = statistics.shares_with(question.keyword_stems, bags)
     lexicon = statistics.shares_with(question.lexicon_stems, bags)
     similarities = np.vecdot(np.concatenate([each.vectors for each in chunks]), question.vector)

@@ -7,7 +7,7 @@ The gains measured with them hold for the topics covered here and promise nothin
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from services.retrieval.tokens import stems
 
@@ -76,7 +76,12 @@ _TOPICS = tuple((tuple(stems(topic)), tuple(stems(words))) for topic, words in L
 
 def content_stems(text: str) -> list[str]:
     """Stems of a passage without stop words, in order, with repeats: what a keyword share is counted in."""
-    return [stem for stem in stems(text) if stem not in _STOPPED]
+    return without_stop_words(stems(text))
+
+
+def without_stop_words(stems_of_text: Iterable[str]) -> list[str]:
+    """The same for a passage whose stems are made already."""
+    return [stem for stem in stems_of_text if stem not in _STOPPED]
 
 
 def question_stems(question: str) -> list[str]:

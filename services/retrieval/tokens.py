@@ -1,6 +1,6 @@
 """Text as the keyword leg sees it: the one function that makes stems, for documents and questions alike.
 
-Change what `stems` returns and every keyword index must be made anew: raise `TOKENS_VERSION` with it.
+Indexes hold what it made: a change of what `stems` returns changes the layout of every store.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import threading
 import unicodedata
 
 import Stemmer
-
-TOKENS_VERSION = 1
 
 _WORD = re.compile(r"\w\w+")
 # A compound is kept whole, beside its words, only when cutting it up would lose a part: `10b-5`, `s&p`,

@@ -28,6 +28,7 @@ from services.retrieval.corpus import (
 )
 from services.retrieval.store.embedded.stores import Stores
 from services.retrieval.store.port import Committed, Store
+from services.retrieval.tokens import stems
 
 DIMENSION = 96
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -124,7 +125,8 @@ class Draft:
             sentences=windows,
             sections=(SectionSpan(self.headings, windows[0]),) if self.headings else (),
         )
-        return EmbeddedChunk(chunk, windows, np.stack([vector_of(line) for line in lines]))
+        vectors = np.stack([vector_of(line) for line in lines])
+        return EmbeddedChunk(chunk, windows, vectors, tuple(stems(text)))
 
     def _definition(self, number: int, term: str) -> Definition:
         return Definition(

@@ -22,6 +22,7 @@ from services.retrieval.corpus import (
     Version,
 )
 from services.retrieval.evidence import Question, weigh
+from services.retrieval.tokens import stems
 
 WORDS = st.sampled_from(["fee", "data", "audit", "right", "term", "notic"])
 TEXTS = st.lists(st.lists(WORDS, min_size=1, max_size=12), min_size=1, max_size=8)
@@ -48,7 +49,7 @@ def embedded(text, *vectors, document="cme/a.txt"):
         sentences=(),
     )
     windows = tuple(Span(number, number + 1) for number in range(len(vectors)))
-    return EmbeddedChunk(chunk, windows, np.array(vectors, dtype=np.float32))
+    return EmbeddedChunk(chunk, windows, np.array(vectors, dtype=np.float32), tuple(stems(text)))
 
 
 @settings(deadline=None)

@@ -22,6 +22,7 @@ from services.retrieval.overview import Overview
 from services.retrieval.queries import SearchMode
 from services.retrieval.routing import HeadIndex, Routed
 from services.retrieval.search import Asked, Leg, Pool, Ranked, rank
+from services.retrieval.tokens import stems
 
 EMPTY = Overview("", HeadIndex([], lambda stem: 0.0), Sample([]))
 FEES = Question(np.array([1, 0], dtype=np.float32), ("fee",), ())
@@ -47,7 +48,7 @@ def found(name, text, similarity, document="cme/a.txt"):
         sentences=(),
     )
     vector = np.array([[similarity, (1 - similarity**2) ** 0.5]], dtype=np.float32)
-    return EmbeddedChunk(chunk, (Span(0, len(text)),), vector)
+    return EmbeddedChunk(chunk, (Span(0, len(text)),), vector, tuple(stems(text)))
 
 
 def asked(*routed):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 # Vectors and codes have tables of their own: codes are read through at start, vectors a few at a time, and
 # neither should drag the texts along. Codes repeat the version for the same reason.
 SCHEMA = """
@@ -33,7 +33,8 @@ CREATE TABLE chunks (
     heading_chain TEXT NOT NULL, section TEXT NOT NULL, text TEXT NOT NULL, word_count INTEGER NOT NULL,
     span_start INTEGER NOT NULL, span_end INTEGER NOT NULL, pages TEXT NOT NULL, table_header TEXT NOT NULL,
     content_sha256 TEXT NOT NULL, is_definitions INTEGER NOT NULL,
-    sentences TEXT NOT NULL, sections TEXT NOT NULL, windows TEXT NOT NULL
+    sentences TEXT NOT NULL, sections TEXT NOT NULL, windows TEXT NOT NULL,
+    stems TEXT NOT NULL
 );
 CREATE INDEX chunks_in_order ON chunks (version, ordinal);
 CREATE TABLE vectors (chunk INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE, data BLOB NOT NULL);

@@ -16,7 +16,7 @@ from services.retrieval.store.embedded.keywords import Entry, KeywordIndex
 from services.retrieval.store.embedded.view import View
 
 CHUNKS_OF_VERSIONS = """
-    SELECT c.number, c.version, c.heading_chain, c.table_header, c.text, c.source, v.document_id
+    SELECT c.number, c.version, c.heading_chain, c.table_header, c.stems, c.source, v.document_id
     FROM chunks c JOIN versions v ON v.number = c.version
     WHERE c.version IN (SELECT value FROM json_each(?))
 """
@@ -94,5 +94,5 @@ def _entry(row: sqlite3.Row) -> Entry:
         source=row["source"],
         document_id=DocumentId(row["document_id"]),
         heading="\n".join([*json.loads(row["heading_chain"]), row["table_header"]]),
-        text=row["text"],
+        stems=row["stems"],
     )

@@ -17,10 +17,10 @@ import tantivy
 from tantivy import Occur, Query
 
 from services.retrieval.corpus import DocumentId, Scope
-from services.retrieval.tokens import TOKENS_VERSION, stems
+from services.retrieval.tokens import stems
 
-LAYOUT = f"keywords-1.{TOKENS_VERSION}"
-"""Name of the index's folder; another layout, or other stems, get another folder."""
+LAYOUT = "keywords-1"
+"""Name of the index's folder; another layout gets another folder."""
 FIELDS = ("heading", "text")
 """BM25 is summed over both, unweighted: on contracts a weight of 1, 2 or 4 makes no difference."""
 K1_PLUS_1 = 2.2
@@ -39,7 +39,8 @@ class Entry:
     document_id: DocumentId
     heading: str
     """Heading chain and table header."""
-    text: str
+    stems: str
+    """Of the text, split at spaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,5 +156,5 @@ def _document(entry: Entry) -> tantivy.Document:
     document.add_text("source", entry.source)
     document.add_text("document", entry.document_id)
     document.add_text("heading", " ".join(stems(entry.heading)))
-    document.add_text("text", " ".join(stems(entry.text)))
+    document.add_text("text", entry.stems)
     return document

@@ -28,10 +28,10 @@ from services.retrieval.definitions import fold_term
 INSERT_CHUNK = """
     INSERT INTO chunks (version, chunk_id, ordinal, alias, source, title, heading_chain, section, text,
         word_count, span_start, span_end, pages, table_header, content_sha256, is_definitions,
-        sentences, sections, windows)
+        sentences, sections, windows, stems)
     VALUES (:version, :chunk_id, :ordinal, :alias, :source, :title, :heading_chain, :section, :text,
         :word_count, :span_start, :span_end, :pages, :table_header, :content_sha256, :is_definitions,
-        :sentences, :sections, :windows)
+        :sentences, :sections, :windows, :stems)
     ON CONFLICT (chunk_id) DO NOTHING RETURNING number
 """
 INSERT_DEFINITION = """
@@ -86,6 +86,7 @@ def chunk_values(version: int, embedded: EmbeddedChunk) -> dict[str, object]:
         "sentences": _spans_json(chunk.sentences),
         "sections": _sections_json(chunk.sections),
         "windows": _spans_json(embedded.windows),
+        "stems": " ".join(embedded.stems),
     }
 
 
@@ -117,7 +118,7 @@ def read_embedded_chunk(row: sqlite3.Row) -> EmbeddedChunk:
     """The same with the chunk's row of vectors beside it."""
     windows = _spans(row["windows"])
     vectors = np.frombuffer(row["data"], np.float32).reshape(len(windows), -1)
-    return EmbeddedChunk(read_chunk(row), windows, vectors)
+    return EmbeddedChunk(read_chunk(row), windows, vectors, tuple(row["stems"].split()))
 
 
 def definition_values(version: int, definition: Definition) -> dict[str, object]:
