@@ -54,8 +54,8 @@ breaking: $(READY)
 eval: setup ## measure quality on the examples, or with DATA=folder on real contracts
 	$(BIN)/python -m evals $(if $(DATA),--data $(DATA))
 
-bench: setup ## measure speed and memory; DATA=folder names the real contracts
-	$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
+bench: setup ## measure speed and memory on real contracts: DATA=folder, PEERS=1 for others beside
+	$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA)) $(if $(PEERS),--peers)
 
 # Generated code ----------------------------------------------------------------------------------------------------
 OUT ?= .

@@ -17,6 +17,7 @@ from services.ingest.chunking import ChunkLimits, Origin
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.reading import Job, Reading, read
 from services.retrieval import corpus
+from services.retrieval.tokens import stems
 
 SOURCE = "cuad"
 
@@ -145,5 +146,6 @@ def embedded(
     for number, chunk in enumerate(chunks):
         middle = (chunk.span.start + chunk.span.end) // 2
         windows = (corpus.Span(chunk.span.start, middle), corpus.Span(middle, chunk.span.end))
-        made.append(corpus.EmbeddedChunk(chunk, windows, vectors[2 * number : 2 * number + 2]))
+        own = vectors[2 * number : 2 * number + 2]
+        made.append(corpus.EmbeddedChunk(chunk, windows, own, tuple(stems(chunk.text))))
     return made

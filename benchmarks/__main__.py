@@ -1,0 +1,68 @@
+"""Runs the benchmarks and prints their figures: `python -m benchmarks --data FOLDER`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+
+from benchmarks.asking import measure_ingestion, measure_queries, measure_start
+from benchmarks.measuring import Figure, show
+from benchmarks.reading import measure_chunks, measure_pages
+from benchmarks.searching import measure_search
+from benchmarks.stack import ROOT
+
+CACHE = ROOT / ".cache/bench"
+PEERS = ROOT / "benchmarks/peers.txt"
+Section = Callable[[Path, Path | None], Awaitable[list[Figure]]]
+SECTIONS: dict[str, tuple[str, Section]] = {
+    "pages": ("Pages of PDFs", lambda data, _: asyncio.to_thread(measure_pages, data)),
+    "chunks": ("Contracts to chunks, nothing embedded", lambda data, _: measure_chunks(data)),
+    "start": ("An empty stack", lambda *_: measure_start()),
+    "ingestion": ("Ingestion, every eighth contract", lambda data, _: measure_ingestion(data)),
+    "queries": ("Queries over the whole stack", lambda data, _: measure_queries(data, CACHE / "cuad")),
+    "search-7k": ("Hybrid search, 7k chunks", lambda data, peer: measure_search(data, 7_000, peer)),
+    "search-100k": ("Hybrid search, 100k chunks", lambda data, peer: measure_search(data, 100_000, peer)),
+}
+
+
+def main() -> None:
+    """Measure what was asked for, everything by default."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--data", type=Path, help="folder of the development contracts")
+    parser.add_argument("--only", default="", help=f"comma-separated, of {', '.join(SECTIONS)}")
+    parser.add_argument(
+        "--peers", action="store_true", help="install and measure LangChain beside the search"
+    )
+    arguments = parser.parse_args()
+    sections = arguments.only.split(",") if arguments.only else list(SECTIONS)
+    unknown = [section for section in sections if section not in SECTIONS]
+    if unknown:
+        parser.error(f"--only: unknown {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
+    if sections != ["start"] and (arguments.data is None or not (arguments.data / "cuad/dev").is_dir()):
+        parser.error("--data: name the folder that holds cuad/dev; only the section start works without")
+    asyncio.run(_run(sections, arguments.data, _peer_python() if arguments.peers else None))
+
+
+async def _run(sections: Iterable[str], data: Path, peer: Path | None) -> None:
+    for name in sections:
+        title, measure = SECTIONS[name]
+        show(title, await measure(data, peer))
+
+
+def _peer_python() -> Path:
+    """The Python of an environment that holds the peers, made on first use."""
+    environment = CACHE / "peers"
+    python = environment / "bin/python"
+    if not (environment / ".ready").exists():
+        subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", PEERS], check=True)
+        (environment / ".ready").touch()
+    return python
+
+
+if __name__ == "__main__":
+    main()

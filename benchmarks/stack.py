@@ -1,0 +1,79 @@
+"""The processes a user runs, started for a measurement and stopped after it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).resolve().parents[1]
+READY_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A running `python -m embedded`."""
+
+    url: str
+    """Of its gateway."""
+    address: str
+    """Of its services."""
+    pid: int
+    ready_seconds: float
+    """From the start of the process until the gateway said that all services are ready."""
+
+
+@asynccontextmanager
+async def running_stack(data: Path) -> AsyncIterator[Stack]:
+    """The embedded stack over the folder `data`; its output goes to `stack.log` there."""
+    await asyncio.to_thread(data.mkdir, parents=True, exist_ok=True)
+    rest, grpc = free_port(), free_port()
+    environment = {
+        "CLAUSEGATE_DATA_DIR": data,
+        "CLAUSEGATE_ADDRESS": f"127.0.0.1:{grpc}",
+        "CLAUSEGATE_GATEWAY_ADDRESS": f"127.0.0.1:{rest}",
+    }
+    started = time.perf_counter()
+    with (data / "stack.log").open("ab") as log:
+        process = await asyncio.create_subprocess_exec(
+            "env",  # adds to the environment that is inherited, which only settings may read
+            *(f"{name}={value}" for name, value in environment.items()),
+            *(sys.executable, "-m", "embedded"),
+            cwd=ROOT,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        await _ready(f"http://127.0.0.1:{rest}", process)
+        ready_seconds = time.perf_counter() - started
+        yield Stack(f"http://127.0.0.1:{rest}", f"127.0.0.1:{grpc}", process.pid, ready_seconds)
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def _ready(url: str, process: asyncio.subprocess.Process) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(READY_SECONDS):
+        while process.returncode is None:
+            try:
+                if (await client.get(f"{url}/readyz")).status_code == httpx.codes.OK:
+                    return
+            except httpx.TransportError:
+                pass
+            await asyncio.sleep(0.02)
+    raise RuntimeError(f"the stack ended with {process.returncode}; see stack.log")
+
+
+def free_port() -> int:
+    """A port of the loopback that nothing listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
