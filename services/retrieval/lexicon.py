@@ -57,7 +57,6 @@ LEXICON = {
     "destroy": "destruction return",
     "similar": "independently",
     "obligations": "survive",
-    "licensed": "license",
     "irrevocable": "perpetual irrevocably",
     "unlimited": "unrestricted",
     "employees": "employee personnel",
@@ -67,7 +66,11 @@ LEXICON = {
     "post-termination": "transition wind",
     "after the termination": "transition wind survive following",
 }
-"""A topic that a question may name, and the words that its clause is likely to hold."""
+"""A topic that a question may name, and the words that its clause is likely to hold.
+
+One entry of the list as written is left out: `licensed`, which adds `license`. Both have one stem, so it fired
+for every question about a licence and counted the word twice (AUROC of the gate on CUAD dev .801, .813 without).
+"""
 
 _STOPPED = frozenset(stems(STOP_WORDS))
 _UNASKED = _STOPPED | frozenset(stems(QUESTION_WORDS))
