@@ -11,7 +11,7 @@ import asyncio
 from typing import Any
 
 import grpc
-from grpc.aio import ClientCallDetails, Metadata
+from grpc.aio import Metadata
 from opentelemetry import propagate, trace
 
 tracer = trace.get_tracer(__name__)
@@ -21,7 +21,7 @@ class _Traced:
     def __init__(self) -> None:
         self._ending: set[asyncio.Task[None]] = set()
 
-    async def _call(self, continuation: Any, details: ClientCallDetails, request: Any) -> Any:
+    async def _call(self, continuation: Any, details: Any, request: Any) -> Any:
         method = details.method.decode() if isinstance(details.method, bytes) else details.method
         service, _, name = method.lstrip("/").partition("/")
         attributes = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": name}
@@ -34,7 +34,7 @@ class _Traced:
         return call
 
 
-def _with_trace(details: ClientCallDetails) -> ClientCallDetails:
+def _with_trace(details: Any) -> Any:
     carrier: dict[str, str] = {}
     propagate.inject(carrier)
     metadata = Metadata(*tuple(details.metadata or ()), *carrier.items())
