@@ -18,8 +18,11 @@ Read = TypeVar("Read")
 HEAD_CHUNKS = 4
 PAGE_SIZE = 1000
 READS_AT_ONCE = 16
-STALE_GRACE_SECONDS = 0.25
-"""How long a search waits for a refresh before it makes do with the overview of an earlier revision."""
+STALE_GRACE_SECONDS = 2.0
+"""How long a search waits for a refresh before it makes do with the overview of an earlier revision.
+
+A refresh takes .1 s at 200 documents and 1.2 s at 10,000: an answer right after an ingestion is routed and
+calibrated like any other, and only an index that grows without pause ever makes one that is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +46,21 @@ class Overviews:
         self._refresh: asyncio.Task[Overview] | None = None
 
     async def at(self, revision: str) -> Overview:
-        """The overview of `revision`; an earlier one while a refresh takes long, but never none."""
-        if self._current is not None and self._current.revision == revision:
-            return self._current
-        refresh = self.refresh()
-        await asyncio.wait([refresh], timeout=None if self._current is None else STALE_GRACE_SECONDS)
-        if not refresh.done():
-            assert self._current is not None
-            return self._current
-        if self._refresh is refresh:
-            self._refresh = None
-        self._current = refresh.result()
+        """The overview of `revision` or a later one; an earlier one only while a refresh takes too long."""
+        give_up = asyncio.get_running_loop().time() + STALE_GRACE_SECONDS
+        # A refresh that runs may have begun before `revision`; the one after it has not.
+        for _ in range(2):
+            if self._current is not None and self._current.revision == revision:
+                break
+            refresh = self.refresh()
+            left = give_up - asyncio.get_running_loop().time()
+            await asyncio.wait([refresh], timeout=None if self._current is None else max(0.0, left))
+            if not refresh.done():
+                break
+            if self._refresh is refresh:
+                self._refresh = None
+            self._current = refresh.result()
+        assert self._current is not None
         return self._current
 
     def refresh(self) -> asyncio.Task[Overview]:
