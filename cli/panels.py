@@ -20,6 +20,7 @@ from clausegate.answer.v1.answer_pb2 import (
     GateTier,
     Metadata,
     Note,
+    NoteKind,
     Refusal,
     Statement,
     SupportingClause,
@@ -61,10 +62,9 @@ def response_panel(response: QueryResponse, asked: Asked) -> Panel:
     """The whole response, answered or refused."""
     refused = response.HasField("refusal")
     sections = refusal_sections(response.refusal, asked) if refused else answer_sections(response, asked)
-    colour = REFUSAL_COLOUR if refused else ANSWER_COLOUR
-    title = Text.assemble(
-        ("Not addressed" if refused else "Answer", f"bold {colour}"), (f" · {_sources(asked)}", "bold")
-    )
+    verdict = "Not addressed" if refused else "Possibly related" if _is_weak(response) else "Answer"
+    colour = ANSWER_COLOUR if verdict == "Answer" else REFUSAL_COLOUR
+    title = Text.assemble((verdict, f"bold {colour}"), (f" · {_sources(asked)}", "bold"))
     return Panel(
         Group(Text(reflow(asked.question.strip()), "italic"), *sections),
         box=ROUNDED,
@@ -75,6 +75,13 @@ def response_panel(response: QueryResponse, asked: Asked) -> Panel:
         border_style=colour,
         padding=(1, 2),
     )
+
+
+def _is_weak(response: QueryResponse) -> bool:
+    """Whether every statement rests on weak evidence alone."""
+    notes = (note for note in response.notes if note.kind == NoteKind.NOTE_KIND_WEAK_EVIDENCE)
+    weak = {number for note in notes for number in note.citation_numbers}
+    return bool(weak) and all(weak.issuperset(each.citation_numbers) for each in response.statements)
 
 
 def answer_sections(response: QueryResponse, asked: Asked) -> Iterator[RenderableType]:

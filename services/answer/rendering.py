@@ -9,16 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from services.answer.answers import Answer, Citation, Refusal, Statement, SupportingClause
+from services.answer.answers import Answer, Citation, NoteKind, Refusal, Statement, SupportingClause
+
+POSSIBLY_RELATED = "No passage clearly answers this question. Possibly related:"
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|])")
 
 
 def render_text(answer: Answer) -> str:
-    """One statement a line as `[SOURCE] text [1]`; for a refusal its message and what is missing."""
+    """One statement a line as `[SOURCE] text [1]`, below a caveat when the evidence of all is weak.
+
+    For a refusal its message and what is missing.
+    """
     if answer.refusal is not None:
         return f"{answer.refusal.message} {answer.refusal.missing}"
-    return "\n".join(_statement(statement) for statement in answer.statements)
+    return "\n".join([*_caveat(answer), *map(_statement, answer.statements)])
 
 
 def render_markdown(answer: Answer) -> str:
@@ -30,13 +35,20 @@ def render_markdown(answer: Answer) -> str:
         return _document(_refusal_sections(answer.refusal))
     return _document(
         [
-            ("Answer", [f"- {_escaped(_statement(one))}" for one in answer.statements]),
+            ("Answer", [*map("{}\n".format, _caveat(answer)), *map(_item, answer.statements)]),
             ("Supporting Clauses", [line for one in answer.supporting_clauses for line in _clause(one)]),
             ("Definitions", list(_definitions(answer))),
             ("Citations", [_citation(one) for one in answer.citations]),
             ("Notes", [f"- {_escaped(note.text)}{_numbers(note.citation_numbers)}" for note in answer.notes]),
         ]
     )
+
+
+def _caveat(answer: Answer) -> list[str]:
+    """What goes before statements all of which rest on weak evidence, so that none is read as an answer."""
+    weak = {n for note in answer.notes if note.kind is NoteKind.WEAK_EVIDENCE for n in note.citation_numbers}
+    doubtful = all(weak.issuperset(statement.citation_numbers) for statement in answer.statements)
+    return [POSSIBLY_RELATED] if weak and doubtful else []
 
 
 def _document(sections: Iterable[tuple[str, list[str]]]) -> str:
@@ -47,6 +59,10 @@ def _document(sections: Iterable[tuple[str, list[str]]]) -> str:
 def _statement(statement: Statement) -> str:
     prefixes = "".join(f"[{prefix}]" for prefix in statement.source_prefixes)
     return f"{prefixes} {_on_one_line(statement.text)}{_numbers(statement.citation_numbers)}"
+
+
+def _item(statement: Statement) -> str:
+    return f"- {_escaped(_statement(statement))}"
 
 
 def _numbers(numbers: Iterable[int]) -> str:

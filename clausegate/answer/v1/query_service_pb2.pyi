@@ -138,7 +138,8 @@ class QueryResponse(google.protobuf.message.Message):
     DEBUG_FIELD_NUMBER: builtins.int
     answer: builtins.str
     """For people, plain text: the statements one a line, each as `[SOURCE] text [1]` with the numbers of its
-    citations; for a refusal its message and what is missing.
+    citations, runs of white space made one space; above them a line that says so when all rest on weak evidence.
+    For a refusal its message and what is missing.
     """
     markdown: builtins.str
     """The sections Answer, Supporting Clauses, Definitions, Citations and Notes as Markdown, made from the fields above."""

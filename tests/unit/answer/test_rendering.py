@@ -121,3 +121,19 @@ def test_markdown_of_a_refusal_shows_what_was_searched_and_the_nearest_clauses()
     assert headings == ["## Answer", "## Nearest Clauses", "## Searched"]
     assert "4 documents, 12 pages, 2 of them unreadable" in markdown
     assert "“refund” in 0" in markdown
+
+
+def test_statements_that_all_rest_on_weak_evidence_are_not_called_an_answer():
+    weak = dataclasses.replace(ANSWER, notes=(Note(NoteKind.WEAK_EVIDENCE, "Weak.", (1,)),))
+    assert render_text(weak).startswith("No passage clearly answers this question. Possibly related:\n[CME]")
+    assert (
+        "## Answer\n\nNo passage clearly answers this question. Possibly related:\n\n- "
+        in render_markdown(weak)
+    )
+
+
+def test_one_weak_statement_among_others_leaves_the_answer_an_answer():
+    second = Statement(QUOTE, ("CME",), (2,))
+    note = Note(NoteKind.WEAK_EVIDENCE, "Weak.", (2,))
+    mixed = dataclasses.replace(ANSWER, statements=(*ANSWER.statements, second), notes=(note,))
+    assert render_text(mixed).startswith("[CME] The fee is USD 100 per month.")

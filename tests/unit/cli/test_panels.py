@@ -126,3 +126,9 @@ def test_words_of_documents_are_never_markup():
     note = {"text": "see [bold]Clause 9[/bold]"}
 
     assert "see [bold]Clause 9[/bold]" in shown({**ANSWER, "notes": [note]})
+
+
+def test_an_answer_on_weak_evidence_alone_is_titled_as_possibly_related():
+    weak = {"kind": "NOTE_KIND_WEAK_EVIDENCE", "text": "The evidence is weak.", "citationNumbers": [1]}
+    assert "─ Possibly related · NORTHGATE ─" in shown({**ANSWER, "notes": [weak]})
+    assert "─ Answer · NORTHGATE ─" in shown(ANSWER)
