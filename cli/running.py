@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Coroutine
 
 import typer
@@ -16,12 +17,19 @@ INTERRUPTED = 130
 
 
 def run(work: Coroutine[None, None, int], output: Output) -> None:
-    """Run `work`, which returns the exit code. Ctrl-C cancels it, and with it what runs on its behalf."""
+    """Run `work`, which returns the exit code. Ctrl-C and SIGTERM cancel it, and what runs on its behalf."""
     try:
-        code = asyncio.run(work)
+        code = asyncio.run(_until_terminated(work))
     except CommandError as error:
         output.failed(error)
         code = FAILED
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         code = INTERRUPTED
     raise typer.Exit(code)
+
+
+async def _until_terminated(work: Coroutine[None, None, int]) -> int:
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await work

@@ -41,7 +41,8 @@ async def test_a_stop_lets_a_running_upload_end_and_then_ends_the_process(own):
     assert "Traceback" not in own.log.read_text()
 
 
-def test_an_interrupted_upload_is_cancelled_downstream(own, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_upload_is_cancelled_downstream(own, tmp_path, number):
     folder = tmp_path / "files" / "slow"
     folder.mkdir(parents=True)
     (folder / "long.txt").write_text(long_text(CLAUSES * 8, "amber"))
@@ -52,7 +53,7 @@ def test_an_interrupted_upload_is_cancelled_downstream(own, tmp_path):
         command, cwd=ROOT, env=environment({}), stderr=subprocess.PIPE, text=True
     ) as process:
         wait_until(lambda: spool.is_dir() and any(spool.iterdir()), 20)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, errors = process.communicate(timeout=STOP_SECONDS)
     (folder / "long.txt").write_text(long_text(1, "cobalt"))
     repeated = clausegate("ingest", str(folder.parent), "--server", own.url)
