@@ -1,7 +1,8 @@
-"""The command that asks: stages while it works, then the panel, the Markdown or the JSON of the response."""
+"""The command that asks: stages while it works, then the panel, plain text or the JSON of the response."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from google.protobuf.json_format import MessageToJson
@@ -37,7 +38,7 @@ async def ask(connection: Gateway, request: StreamQueryRequest, options: Options
         asked = Asked(request.query, tuple(request.sources), options.full)
         output.console.print(response_panel(response, asked))
     else:
-        output.verbatim(response.markdown.rstrip())
+        output.verbatim(plain(response.markdown))
     if options.debug and not output.as_json:
         output.verbatim(_debug_json(response.debug))
     return REFUSED if response.HasField("refusal") else 0
@@ -55,6 +56,11 @@ async def _answered(
                     return event.completed.response
                 status.update(_stage(event))
     raise CommandError("the answer ended before it was complete; please repeat the question")
+
+
+def plain(markdown: str) -> str:
+    """Markdown as text for a pipe: without the backslashes that keep words of documents from being markup."""
+    return re.sub(r"\\([^\w\s])", r"\1", markdown).rstrip()
 
 
 def _stage(event: StreamQueryResponse) -> str:

@@ -94,10 +94,11 @@ def test_without_the_gate_weak_evidence_is_answered(filled):
     assert ask(filled, UNANSWERABLE, "--no-gate").returncode == 0
 
 
-def test_in_a_pipe_the_answer_is_markdown(filled):
+def test_in_a_pipe_the_answer_is_plain_text(filled):
     command = ask(filled, GOVERNING_LAW, "--sources", "southport")
 
     assert command.stdout.startswith("## Answer\n")
+    assert "[SOUTHPORT] This Agreement shall be governed" in command.stdout
     assert "## Citations" in command.stdout
 
 
