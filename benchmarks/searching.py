@@ -6,9 +6,10 @@ import json
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,18 @@ from benchmarks.contracts import (
 )
 from benchmarks.measuring import Figure, median, percentile, resident_mebibytes, stopwatch
 from inference.embedding.model import TokenSpans
+from services.retrieval.corpus import Scope
 from services.retrieval.indexes import Index
+from services.retrieval.lexicon import lexicon_stems, question_stems
 from services.retrieval.queries import SearchQuery
 from services.retrieval.store.embedded.store import EmbeddedStore, open_store
+from services.retrieval.store.port import Legs
 
 DIMENSION = 384
 QUESTIONS = 200
 BATCH = 200
+WARM = 20
+Item = TypeVar("Item")
 
 
 class GivenVectors:
@@ -78,6 +84,11 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
         with ThreadPoolExecutor(2) as executor:
             model = GivenVectors(dict(zip(asked, vectors, strict=True)), vectors[0])
             milliseconds = await _search_all(Index.over(store, model, executor), asked)
+            legs = [
+                Legs(vector, 10, (question_stems(text), lexicon_stems(text)), 10)
+                for text, vector in zip(asked, vectors, strict=True)
+            ]
+            legs_alone = await _milliseconds(lambda each: store.search(each, Scope()), legs)
         memory = resident_mebibytes() - idle
         await store.close()
     figures = [
@@ -85,6 +96,7 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
         Figure("built at", chunk_count / built, "chunks/s"),
         Figure("hybrid search, p50", median(milliseconds), "ms", _target(chunk_count)),
         Figure("hybrid search, p95", percentile(milliseconds, 0.95), "ms"),
+        Figure("  of it the legs, p50", median(legs_alone), "ms"),
         Figure(
             "resident memory above the idle process",
             memory,
@@ -115,13 +127,19 @@ async def _fill(
 
 
 async def _search_all(index: Index, asked: Sequence[str]) -> list[float]:
-    query = [SearchQuery(text, route=False) for text in asked]
-    for warm in query[:20]:
-        await index.searcher.search(warm)
+    return await _milliseconds(
+        index.searcher.search, [SearchQuery(text, route=False, background=False) for text in asked]
+    )
+
+
+async def _milliseconds(work: Callable[[Item], Awaitable[object]], items: Sequence[Item]) -> list[float]:
+    """How long each item takes, one after the other, the first `WARM` of them twice."""
+    for item in items[:WARM]:
+        await work(item)
     milliseconds = []
-    for each in query:
+    for item in items:
         started = time.perf_counter()
-        await index.searcher.search(each)
+        await work(item)
         milliseconds.append((time.perf_counter() - started) * 1000)
     return milliseconds
 

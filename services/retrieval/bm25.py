@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -21,15 +21,16 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """The words of a text, counted."""
+    """The words of a text, those that are asked for counted."""
 
     counts: Mapping[str, int]
     length: int
+    """Of the whole text."""
 
     @classmethod
-    def of(cls, stems: Sequence[str]) -> Self:
-        """Count the stems of a text."""
-        return cls(Counter(stems), len(stems))
+    def of(cls, stems: Sequence[str], asked: Collection[str]) -> Self:
+        """Count the stems of a text that are `asked`: counting all takes a third more time."""
+        return cls(Counter(filter(asked.__contains__, stems)), len(stems))
 
 
 class ShareBM25(BM25Okapi):  # type: ignore[misc]  # rank_bm25 has no types

@@ -94,6 +94,17 @@ class EmbeddedChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """What a search weighs of a chunk: the parts of its `EmbeddedChunk` that rank it."""
+
+    chunk_id: ChunkId
+    document_id: DocumentId
+    windows: tuple[Span, ...]
+    vectors: Vectors
+    stems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Definition:
     """See `clausegate.corpus.v1.Definition`."""
 

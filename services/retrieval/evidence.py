@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from services.retrieval.bm25 import Bag, ShareBM25
-from services.retrieval.corpus import EmbeddedChunk, Span, Vector
+from services.retrieval.corpus import Passage, Span, Vector
 from services.retrieval.lexicon import without_stop_words
 
 KEYWORD_WEIGHT = 0.5
@@ -59,20 +59,21 @@ class Weighed:
     """All windows of the chunk, in document order."""
 
 
-def weigh(question: Question, chunks: Sequence[EmbeddedChunk], statistics: ShareBM25) -> list[Weighed]:
-    """The evidence of each chunk, in the order given.
+def weigh(question: Question, passages: Sequence[Passage], statistics: ShareBM25) -> list[Weighed]:
+    """The evidence of each passage, in the order given.
 
-    `statistics` come from a sample of the index; the chunks count as part of it.
+    `statistics` come from a sample of the index; the passages count as part of it.
     """
-    if not chunks:
+    if not passages:
         return []
-    bags = [Bag.of(without_stop_words(each.stems)) for each in chunks]
+    asked = frozenset(question.keyword_stems + question.lexicon_stems)
+    bags = [Bag.of(without_stop_words(each.stems), asked) for each in passages]
     keyword = statistics.shares_with(question.keyword_stems, bags)
     lexicon = statistics.shares_with(question.lexicon_stems, bags)
-    similarities = np.vecdot(np.concatenate([each.vectors for each in chunks]), question.vector)
-    starts = np.cumsum([0, *(len(each.windows) for each in chunks)])
+    similarities = np.vecdot(np.concatenate([each.vectors for each in passages]), question.vector)
+    starts = np.cumsum([0, *(len(each.windows) for each in passages)])
     weighed = []
-    for number, each in enumerate(chunks):
+    for number, each in enumerate(passages):
         of_chunk = similarities[starts[number] : starts[number + 1]]
         matches = zip(each.windows, of_chunk, strict=True)
         weighed.append(

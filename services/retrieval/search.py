@@ -11,15 +11,15 @@ from typing import Self
 from chassis.telemetry import tracer
 from inference.embedding.model import EmbeddingModel
 from services.retrieval.background import Background
-from services.retrieval.corpus import Chunk, ChunkId, EmbeddedChunk, Hits, Scope, Vector
+from services.retrieval.corpus import Chunk, ChunkId, Hits, Passage, Scope, Vector
 from services.retrieval.definitions import Glossary
-from services.retrieval.evidence import LocalEvidence, Question, WindowMatch, weigh
+from services.retrieval.evidence import LocalEvidence, Question, Weighed, WindowMatch, weigh
 from services.retrieval.lexicon import lexicon_stems, question_stems
 from services.retrieval.normalization import normalise
 from services.retrieval.overview import Overview, Overviews
 from services.retrieval.queries import SearchMode, SearchQuery, check_scope, check_versions
 from services.retrieval.routing import Route, Routed
-from services.retrieval.store.port import Store
+from services.retrieval.store.port import Legs, Store
 
 WEAK_BM25 = 2.0
 """KEYWORD_FIRST also asks the vectors when no keyword hit reaches this (CH-8)."""
@@ -89,6 +89,15 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Scored:
+    """A passage and what orders it."""
+
+    passage: Passage
+    score: float
+    weighed: Weighed
+
+
+@dataclass(frozen=True, slots=True)
 class Pool:
     """What the legs found, before it is weighed."""
 
@@ -96,8 +105,19 @@ class Pool:
     """Never KEYWORD_FIRST."""
     vector: Leg
     keyword: Leg
-    chunks: Sequence[EmbeddedChunk]
+    passages: Sequence[Passage]
     """All that were found, in order of first appearance."""
+
+    def candidate(self, scored: Scored, chunk: Chunk) -> Candidate:
+        """A passage of the pool with its chunk."""
+        return Candidate(
+            chunk,
+            self.vector.hits.get(chunk.chunk_id),
+            self.keyword.hits.get(chunk.chunk_id),
+            scored.score,
+            scored.weighed.evidence,
+            scored.weighed.windows,
+        )
 
 
 class Searcher:
@@ -137,9 +157,15 @@ class Searcher:
         question = Question(asked_vector, asked.keyword_stems, asked.lexicon_stems)
         with trace.start_as_current_span("evidence"):
             loop = asyncio.get_running_loop()
-            ranked = await loop.run_in_executor(self._executor, rank, pool, question, asked, overview)
-            candidates = tuple(ranked[: query.limits.top_k])
-            background = _background(question, candidates, overview) if query.background else None
+            ranked, background = await loop.run_in_executor(
+                self._executor, _weighed, pool, question, asked, query, overview
+            )
+            chunks = await self._store.chunks([each.passage.chunk_id for each in ranked])
+        candidates = tuple(
+            pool.candidate(each, chunks[each.passage.chunk_id])
+            for each in ranked
+            if each.passage.chunk_id in chunks
+        )
         return Found(asked, candidates, pool.vector, pool.keyword, background, revision)
 
     def _route(self, query: SearchQuery, overview: Overview) -> Route | None:
@@ -171,53 +197,51 @@ class Searcher:
 
     async def _pool(self, query: SearchQuery, asked: Asked, vector: Vector) -> Pool:
         mode = await self._mode(query.mode, asked)
-        vectors, keywords, lexicon = await asyncio.gather(
-            self._vector_hits(vector, query.limits.vector_k if mode is not SearchMode.KEYWORD else 0, asked),
-            self._keyword_hits(
-                asked.keyword_stems, query.limits.keyword_k if mode is not SearchMode.VECTOR else 0, asked
-            ),
-            # Its hits join the pool unranked. Without them .02 of hit@10 and .03 of hit@12 are missing.
-            self._keyword_hits(
-                asked.lexicon_stems, query.limits.keyword_k if mode is SearchMode.HYBRID else 0, asked
-            ),
+        keywords = {
+            # What the lexicon finds joins unranked. Without it .02 of hit@10 and .03 of hit@12 are missing.
+            SearchMode.HYBRID: (asked.keyword_stems, asked.lexicon_stems),
+            SearchMode.KEYWORD: (asked.keyword_stems,),
+        }.get(mode, ())
+        vector_k = query.limits.vector_k if mode is not SearchMode.KEYWORD else 0
+        found = await self._store.search(
+            Legs(vector, vector_k, keywords, query.limits.keyword_k), asked.scope
         )
-        ids = dict.fromkeys(hit.chunk_id for hits in (vectors, keywords, lexicon) for hit in hits)
-        chunks = await self._store.embedded_chunks(list(ids))
-        live = [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
-        return Pool(mode, Leg.of(vectors), Leg.of(keywords), live)
+        return Pool(
+            mode,
+            Leg.of(found.vector),
+            Leg.of(found.keywords[0]) if found.keywords else Leg(),
+            found.passages,
+        )
 
     async def _mode(self, mode: SearchMode, asked: Asked) -> SearchMode:
         if mode is not SearchMode.KEYWORD_FIRST:
             return mode
-        best = await self._keyword_hits(asked.keyword_stems, 1, asked)
+        best = await self._store.keyword_hits(asked.keyword_stems, 1, asked.scope)
         return SearchMode.KEYWORD if best and best[0].score >= WEAK_BM25 else SearchMode.HYBRID
 
-    async def _vector_hits(self, vector: Vector, k: int, asked: Asked) -> Hits:
-        return await self._store.vector_hits(vector, k, asked.scope) if k else ()
 
-    async def _keyword_hits(self, stems: Sequence[str], k: int, asked: Asked) -> Hits:
-        return await self._store.keyword_hits(stems, k, asked.scope) if k and stems else ()
-
-
-def rank(pool: Pool, question: Question, asked: Asked, overview: Overview) -> list[Candidate]:
+def rank(pool: Pool, question: Question, asked: Asked, overview: Overview) -> list[Scored]:
     """The pool with its evidence, best first; ties keep first appearance."""
     shares = {each.document_id: each.score for each in asked.routed}
-    candidates = []
-    for found, weighed in zip(
-        pool.chunks, weigh(question, pool.chunks, overview.sample.statistics), strict=True
+    scored = []
+    for passage, weighed in zip(
+        pool.passages, weigh(question, pool.passages, overview.sample.statistics), strict=True
     ):
-        chunk = found.chunk
-        vector = pool.vector.hits.get(chunk.chunk_id)
-        keyword = pool.keyword.hits.get(chunk.chunk_id)
-        score = weighed.evidence.combined + shares.get(chunk.version.document_id, 0.0)
+        vector = pool.vector.hits.get(passage.chunk_id)
+        keyword = pool.keyword.hits.get(passage.chunk_id)
+        score = weighed.evidence.combined + shares.get(passage.document_id, 0.0)
         if pool.mode is SearchMode.VECTOR and vector:
             score = vector.score
         if pool.mode is SearchMode.KEYWORD and keyword:
             score = keyword.score
-        candidates.append(Candidate(chunk, vector, keyword, score, weighed.evidence, weighed.windows))
-    return sorted(candidates, key=lambda candidate: -candidate.fused_score)
+        scored.append(Scored(passage, score, weighed))
+    return sorted(scored, key=lambda each: -each.score)
 
 
-def _background(question: Question, candidates: Sequence[Candidate], overview: Overview) -> Background:
-    excluded = {candidate.chunk.version.document_id for candidate in candidates}
-    return overview.sample.background(question, excluded)
+def _weighed(
+    pool: Pool, question: Question, asked: Asked, query: SearchQuery, overview: Overview
+) -> tuple[list[Scored], Background | None]:
+    best = rank(pool, question, asked, overview)[: query.limits.top_k]
+    if not query.background:
+        return best, None
+    return best, overview.sample.background(question, {each.passage.document_id for each in best})

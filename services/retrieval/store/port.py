@@ -25,6 +25,7 @@ from services.retrieval.corpus import (
     DocumentId,
     EmbeddedChunk,
     Hits,
+    Passage,
     Scope,
     Vector,
     Version,
@@ -58,6 +59,28 @@ class Committed:
     replaced: bool
     """Whether an older live version was replaced."""
     revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """What a search looks for, by meaning and by words; a leg that wants no hits finds none."""
+
+    vector: Vector
+    vector_k: int
+    keywords: Sequence[Sequence[str]]
+    """The stems of each keyword leg."""
+    keyword_k: int
+
+
+@dataclass(frozen=True, slots=True)
+class LegHits:
+    """What the legs found at one moment."""
+
+    vector: Hits
+    keywords: Sequence[Hits]
+    """Of each keyword leg, in the order asked."""
+    passages: Sequence[Passage]
+    """Of all hits, each once, by first appearance: vector leg first, then the keyword legs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +155,10 @@ class Store(Protocol):
 
     async def vector_hits(self, vector: Vector, k: int, scope: Scope) -> Hits:
         """At most `k` live chunks in scope by the cosine of their best window."""
+        ...
+
+    async def search(self, legs: Legs, scope: Scope) -> LegHits:
+        """`vector_hits` and `keyword_hits` of several legs together, with what they found."""
         ...
 
     async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:

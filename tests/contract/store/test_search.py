@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from services.retrieval.corpus import DocumentId, Scope
+from services.retrieval.store.port import LegHits, Legs
 from services.retrieval.tokens import stems
 from tests.contract.store.drafts import Draft, put, vector_of
 
@@ -166,3 +167,45 @@ async def test_hits_stay_within_the_scope(store, scope, expected):
     vector = await store.vector_hits(vector_of("anything"), 10, scope)
     assert {hit.chunk_id.split("#")[0] for hit in keyword} == expected
     assert {hit.chunk_id.split("#")[0] for hit in vector} == expected
+
+
+async def test_legs_together_find_what_each_finds_alone(store):
+    drafts = [
+        Draft("cme/a.txt", ["fee due\nmonthly", "audit", "fee fee"], headings=("Notice",)),
+        Draft("opra/b.txt", ["notice of fee", "term"]),
+    ]
+    for draft in drafts:
+        await put(store, draft)
+    vector = vector_of("monthly")
+    found = await store.search(Legs(vector, 2, (["fee"], [], ["notic"]), 2), ALL)
+    assert found.vector == await store.vector_hits(vector, 2, ALL)
+    assert list(found.keywords) == [
+        await store.keyword_hits(wanted, 2, ALL) for wanted in (["fee"], [], ["notic"])
+    ]
+    hits = [hit.chunk_id for leg in (found.vector, *found.keywords) for hit in leg]
+    assert [passage.chunk_id for passage in found.passages] == list(dict.fromkeys(hits))
+
+
+async def test_passages_hold_what_was_put_with_their_chunks(store):
+    draft = Draft("cme/a.txt", ["Fees are due\nmonthly", "audit"])
+    await put(store, draft)
+    found = await store.search(Legs(vector_of("audit"), 2, (), 2), ALL)
+    passages = {passage.chunk_id: passage for passage in found.passages}
+    assert set(passages) == set(draft.ids)
+    for put_in in draft.chunks:
+        passage = passages[put_in.chunk.chunk_id]
+        assert passage.document_id == "cme/a.txt"
+        assert (passage.windows, passage.stems) == (put_in.windows, put_in.stems)
+        assert passage.vectors.tolist() == put_in.vectors.tolist()
+
+
+async def test_legs_that_want_nothing_find_nothing(store):
+    await put(store, Draft("cme/a.txt", ["fee"]))
+    assert await store.search(Legs(vector_of("fee"), 0, (["fee"],), 0), ALL) == LegHits((), [()], [])
+
+
+async def test_legs_stay_within_the_scope(store):
+    for document_id in ("cme/a.txt", "opra/a.txt"):
+        await put(store, Draft(document_id, ["fee"]))
+    found = await store.search(Legs(vector_of("fee"), 5, (["fee"],), 5), Scope(sources=("opra",)))
+    assert [passage.document_id for passage in found.passages] == ["opra/a.txt"]

@@ -73,12 +73,12 @@ def test_postings_give_what_a_scan_with_rank_bm25_gives(texts, question):
 @given(TEXTS, TEXTS, QUESTION_STEMS)
 def test_added_texts_score_as_if_they_belonged_to_the_corpus(texts, added, question):
     joined = ShareBM25([*texts, *added])
-    shares = ShareBM25(texts).shares_with(question, [Bag.of(text) for text in added])
+    shares = ShareBM25(texts).shares_with(question, [Bag.of(text, question) for text in added])
     assert shares == pytest.approx(joined.shares(question)[len(texts) :], abs=1e-5)
 
 
 def test_a_corpus_may_be_empty():
-    assert ShareBM25([]).shares_with(["fee"], [Bag.of(["fee"])]) == [pytest.approx(1 / (1 + K1))]
+    assert ShareBM25([]).shares_with(["fee"], [Bag.of(["fee"], ["fee"])]) == [pytest.approx(1 / (1 + K1))]
 
 
 def test_a_question_without_stems_has_no_share():

@@ -10,9 +10,9 @@ from services.retrieval.corpus import (
     Chunk,
     ChunkId,
     DocumentId,
-    EmbeddedChunk,
     Generation,
     Hit,
+    Passage,
     Scope,
     Span,
     Version,
@@ -28,18 +28,18 @@ EMPTY = Overview("", HeadIndex([], lambda stem: 0.0), Sample([]))
 FEES = Question(np.array([1, 0], dtype=np.float32), ("fee",), ())
 
 
-def found(name, text, similarity, document="cme/a.txt"):
-    chunk = Chunk(
+def chunk(name):
+    return Chunk(
         chunk_id=ChunkId(name),
         alias=name,
-        version=Version(DocumentId(document), Generation("1")),
+        version=Version(DocumentId("cme/a.txt"), Generation("1")),
         source="cme",
         title="",
         heading_chain=(),
         section="",
-        text=text,
+        text="fees",
         word_count=1,
-        span=Span(0, len(text)),
+        span=Span(0, 4),
         pages=(),
         table_header="",
         content_sha256="",
@@ -47,8 +47,12 @@ def found(name, text, similarity, document="cme/a.txt"):
         ordinal=0,
         sentences=(),
     )
+
+
+def found(name, text, similarity, document="cme/a.txt"):
     vector = np.array([[similarity, (1 - similarity**2) ** 0.5]], dtype=np.float32)
-    return EmbeddedChunk(chunk, (Span(0, len(text)),), vector, tuple(stems(text)))
+    windows = (Span(0, len(text)),)
+    return Passage(ChunkId(name), DocumentId(document), windows, vector, tuple(stems(text)))
 
 
 def asked(*routed):
@@ -59,8 +63,8 @@ def leg(*hits):
     return Leg.of([Hit(ChunkId(name), score) for name, score in hits])
 
 
-def names(candidates):
-    return [candidate.chunk.chunk_id for candidate in candidates]
+def names(scored):
+    return [each.passage.chunk_id for each in scored]
 
 
 def test_a_hybrid_search_orders_by_combined_evidence():
@@ -70,9 +74,9 @@ def test_a_hybrid_search_orders_by_combined_evidence():
         leg(("both", 2.0)),
         [found("alike", "data", 0.6), found("both", "fees fees", 0.5)],
     )
-    candidates = rank(pool, FEES, asked(), EMPTY)
-    assert names(candidates) == ["both", "alike"]
-    assert [each.fused_score for each in candidates] == [each.evidence.combined for each in candidates]
+    scored = rank(pool, FEES, asked(), EMPTY)
+    assert names(scored) == ["both", "alike"]
+    assert [each.score for each in scored] == [each.weighed.evidence.combined for each in scored]
 
 
 def test_raw_scores_and_ranks_of_the_legs_stay():
@@ -82,7 +86,8 @@ def test_raw_scores_and_ranks_of_the_legs_stay():
         leg(("both", 2.0)),
         [found("alike", "data", 0.6), found("both", "fees fees", 0.5), found("lexical", "price", 0.1)],
     )
-    by_name = {each.chunk.chunk_id: each for each in rank(pool, FEES, asked(), EMPTY)}
+    ranked = rank(pool, FEES, asked(), EMPTY)
+    by_name = {each.passage.chunk_id: pool.candidate(each, chunk(each.passage.chunk_id)) for each in ranked}
     assert (by_name["both"].vector, by_name["both"].keyword) == (Ranked(0.5, 2), Ranked(2.0, 1))
     assert (by_name["alike"].vector, by_name["alike"].keyword) == (Ranked(0.6, 1), None)
     assert (by_name["lexical"].vector, by_name["lexical"].keyword) == (None, None)
@@ -115,9 +120,9 @@ def test_the_better_named_document_comes_first():
         Leg(),
         [found("a", "data", 0.6, "cme/a.txt"), found("b", "data", 0.5, "cme/b.txt")],
     )
-    candidates = rank(pool, FEES, asked(*routed), EMPTY)
-    assert names(candidates) == ["b", "a"]
-    assert [each.fused_score - each.evidence.combined for each in candidates] == pytest.approx([1.0, 0.7])
+    scored = rank(pool, FEES, asked(*routed), EMPTY)
+    assert names(scored) == ["b", "a"]
+    assert [each.score - each.weighed.evidence.combined for each in scored] == pytest.approx([1.0, 0.7])
 
 
 def test_near_duplicates_all_stay():

@@ -18,9 +18,11 @@ from services.retrieval.corpus import (
     EmbeddedChunk,
     Generation,
     PageSpan,
+    Passage,
     Scope,
     SectionSpan,
     Span,
+    Vectors,
     Version,
 )
 from services.retrieval.definitions import fold_term
@@ -116,9 +118,12 @@ def read_chunk(row: sqlite3.Row) -> Chunk:
 
 def read_embedded_chunk(row: sqlite3.Row) -> EmbeddedChunk:
     """The same with the chunk's row of vectors beside it."""
-    windows = _spans(row["windows"])
-    vectors = np.frombuffer(row["data"], np.float32).reshape(len(windows), -1)
-    return EmbeddedChunk(read_chunk(row), windows, vectors, tuple(row["stems"].split()))
+    return EmbeddedChunk(read_chunk(row), *_embedding(row))
+
+
+def read_passage(row: sqlite3.Row) -> Passage:
+    """The passage of a row with `chunk_id` and `document_id`, `windows`, `stems` and the vectors' `data`."""
+    return Passage(ChunkId(row["chunk_id"]), DocumentId(row["document_id"]), *_embedding(row))
 
 
 def definition_values(version: int, definition: Definition) -> dict[str, object]:
@@ -191,6 +196,12 @@ def read_document(row: sqlite3.Row) -> Document:
         definition_count=row["definition_count"],
         indexed_at=datetime.fromisoformat(row["indexed_at"]),
     )
+
+
+def _embedding(row: sqlite3.Row) -> tuple[tuple[Span, ...], Vectors, tuple[str, ...]]:
+    windows = _spans(row["windows"])
+    vectors = np.frombuffer(row["data"], np.float32).reshape(len(windows), -1)
+    return windows, vectors, tuple(row["stems"].split())
 
 
 def _version(row: sqlite3.Row) -> Version:

@@ -10,8 +10,9 @@ import numpy as np
 
 from services.retrieval.corpus import ChunkId, Hit, Hits, Scope, Vector
 from services.retrieval.store.embedded.codes import Numbers
-from services.retrieval.store.embedded.rows import IN_SCOPE, scope_values
+from services.retrieval.store.embedded.rows import IN_SCOPE, read_passage, scope_values
 from services.retrieval.store.embedded.view import View
+from services.retrieval.store.port import LegHits, Legs
 
 RESCORED_WINDOWS = 300
 """Windows that are scored exactly when the whole index is searched: the best by their codes."""
@@ -21,14 +22,29 @@ LIVE_IDS = """
     SELECT c.number, c.chunk_id FROM chunks c JOIN versions v ON v.number = c.version
     WHERE v.live AND c.number IN (SELECT value FROM json_each(?))
 """
+PASSAGES = """
+    SELECT c.chunk_id, v.document_id, c.windows, c.stems, e.data
+    FROM chunks c JOIN versions v ON v.number = c.version JOIN vectors e ON e.chunk = c.number
+    WHERE c.chunk_id IN (SELECT value FROM json_each(?))
+"""
 VECTORS = "SELECT chunk, data FROM vectors WHERE chunk IN (SELECT value FROM json_each(?))"
+
+
+def search(view: View, connection: sqlite3.Connection, legs: Legs, scope: Scope) -> LegHits:
+    """See `Store.search`. One leg after the other: side by side they would wait for each other's locks."""
+    vector = vector_hits(view, connection, legs.vector, legs.vector_k, scope)
+    keywords = [keyword_hits(view, connection, stems, legs.keyword_k, scope) for stems in legs.keywords]
+    ids = list(dict.fromkeys(hit.chunk_id for hits in (vector, *keywords) for hit in hits))
+    found = map(read_passage, connection.execute(PASSAGES, (json.dumps(ids),)))
+    passages = {passage.chunk_id: passage for passage in found}
+    return LegHits(vector, keywords, [passages[chunk_id] for chunk_id in ids])
 
 
 def keyword_hits(
     view: View, connection: sqlite3.Connection, stems: Sequence[str], k: int, scope: Scope
 ) -> Hits:
     """See `Store.keyword_hits`."""
-    if k < 1:
+    if k < 1 or not stems:
         return ()
     enough = k + view.stale_chunks
     limit = 2 * enough

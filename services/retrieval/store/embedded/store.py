@@ -36,6 +36,8 @@ from services.retrieval.store.port import (
     Coverage,
     EmbeddingModelMismatch,
     IndexCounts,
+    LegHits,
+    Legs,
     SourceCounts,
     StoreUnavailable,
 )
@@ -112,7 +114,8 @@ class EmbeddedStore:
 
     async def revision(self) -> str:
         """See `Store.revision`."""
-        return await self._search(lambda view, _: view.revision)
+        self._check_open()
+        return self._index.current.view.revision
 
     async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
         """See `Store.keyword_hits`."""
@@ -121,6 +124,10 @@ class EmbeddedStore:
     async def vector_hits(self, vector: Vector, k: int, scope: Scope) -> Hits:
         """See `Store.vector_hits`."""
         return await self._search(searching.vector_hits, vector, k, scope)
+
+    async def search(self, legs: Legs, scope: Scope) -> LegHits:
+        """See `Store.search`."""
+        return await self._search(searching.search, legs, scope)
 
     async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
         """See `Store.chunks`."""
@@ -223,9 +230,12 @@ class EmbeddedStore:
     async def _on(self, executor: Executor, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._answer(lambda: executor.submit(work, *args, **kwargs))
 
-    async def _answer(self, submit: Callable[[], Future[T]]) -> T:
+    def _check_open(self) -> None:
         if self._closed:
             raise StoreUnavailable("the index is closed")
+
+    async def _answer(self, submit: Callable[[], Future[T]]) -> T:
+        self._check_open()
         try:
             return await asyncio.wrap_future(submit())
         except (sqlite3.Error, OSError) as error:

@@ -48,7 +48,7 @@ class CurrentView:
 
     @property
     def view(self) -> View:
-        """For the one thread that writes."""
+        """For the thread that writes, and for reads of it alone."""
         return self._view
 
     @contextmanager
