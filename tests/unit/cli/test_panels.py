@@ -67,7 +67,7 @@ REFUSAL = {
 
 
 def shown(response, *, width=120, sources=("northgate",)):
-    console = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
+    console = Console(file=StringIO(), width=width, height=100, force_terminal=True, color_system=None)
     asked = Asked("What is the fee?", sources, full=False)
     console.print(response_panel(ParseDict(response, QueryResponse()), asked))
     return console.file.getvalue()
