@@ -25,13 +25,21 @@ class LocalFile:
 
     @property
     def document_id(self) -> str:
-        """See `clausegate.corpus.v1.Document.document_id`."""
-        return f"{self.source}/{self.path}"
+        """See `Document.document_id`. Bytes of the name that are not UTF-8 become `?`."""
+        return f"{self.source}/{self.path}".encode("utf-8", "replace").decode()
+
+    @property
+    def has_sound_name(self) -> bool:
+        """Whether the name is valid UTF-8: the system allows any bytes, a document's id does not."""
+        return self.document_id == f"{self.source}/{self.path}"
 
     def sha256(self) -> str:
-        """64 lower-case hexadecimal digits; reads the whole file."""
-        with self.location.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        """64 lower-case hexadecimal digits; empty when the file cannot be read. Reads all of it."""
+        try:
+            with self.location.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return ""
 
 
 @dataclass(frozen=True, slots=True)

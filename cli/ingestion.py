@@ -108,20 +108,24 @@ async def _upload(
     gateway: GatewayClient, file: LocalFile, slots: asyncio.Semaphore, watcher: Watcher
 ) -> FileResult:
     async with slots:
-        try:
-            receipt = await gateway.ingest(file, partial(watcher.progressed, file))
-        except (GatewayError, OSError) as error:
-            result = FileResult(file.document_id, Outcome.FAILED, reason=str(error))
-        else:
-            outcome = IngestOutcome.Name(receipt.outcome).removeprefix("INGEST_OUTCOME_")
-            result = FileResult(
-                file.document_id,
-                Outcome(outcome),
-                receipt.document.chunk_count,
-                tuple(receipt.document.unreadable_pages),
-            )
+        result = await _uploaded(gateway, file, watcher)
     watcher.finished(result)
     return result
+
+
+async def _uploaded(gateway: GatewayClient, file: LocalFile, watcher: Watcher) -> FileResult:
+    if not file.has_sound_name:
+        return FileResult(file.document_id, Outcome.FAILED, reason="the file's name is not valid UTF-8")
+    try:
+        receipt = await gateway.ingest(file, partial(watcher.progressed, file))
+    except (GatewayError, OSError) as error:
+        return FileResult(file.document_id, Outcome.FAILED, reason=str(error))
+    return FileResult(
+        file.document_id,
+        Outcome(IngestOutcome.Name(receipt.outcome).removeprefix("INGEST_OUTCOME_")),
+        receipt.document.chunk_count,
+        tuple(receipt.document.unreadable_pages),
+    )
 
 
 async def _remove(

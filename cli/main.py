@@ -6,6 +6,7 @@ Exit codes: 0 done or answered, 1 error, 2 usage, 3 refused, 130 interrupted.
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,7 @@ from cli.folders import scan
 from cli.ingestion import Choices, Outcome, ingest_folder
 from cli.output import Output
 from cli.progress import Bars
-from cli.running import run
+from cli.running import USAGE, run
 from cli.tables import print_results
 
 app = typer.Typer(
@@ -206,4 +207,7 @@ def fetch_model(
 
 def main() -> None:
     """Run the command that the arguments name."""
+    if any(argument.encode("utf-8", "replace").decode() != argument for argument in sys.argv):
+        typer.echo("error: the arguments are not valid UTF-8", err=True)
+        sys.exit(USAGE)
     app()

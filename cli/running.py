@@ -12,6 +12,7 @@ from cli.errors import CommandError
 from cli.output import Output
 
 FAILED = 1
+USAGE = 2
 REFUSED = 3
 INTERRUPTED = 130
 

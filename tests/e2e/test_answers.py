@@ -171,5 +171,11 @@ def test_an_unreachable_server_is_one_line():
     assert command.stderr.startswith("error: UPSTREAM_UNAVAILABLE: ")
 
 
+def test_arguments_that_are_not_unicode_are_wrong_usage():
+    command = clausegate("ask", b"Any fee\xff?".decode("utf-8", "surrogateescape"))
+
+    assert (command.returncode, command.stderr) == (2, "error: the arguments are not valid UTF-8\n")
+
+
 def test_wrong_usage_ends_with_exit_code_2():
     assert clausegate("ask").returncode == 2

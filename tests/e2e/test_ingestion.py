@@ -1,6 +1,7 @@
 """What becomes of a folder that changes, with the commands that a user types and a stack of their own."""
 
 import json
+import os
 
 import pytest
 
@@ -23,6 +24,7 @@ def folder(tmp_path_factory):
     (files / "southport" / "agreement.docx").unlink()
     (files / "southport" / "broken.pdf").write_bytes(b"%PDF-1.7 and nothing else")
     (files / "southport" / "empty.txt").write_bytes(b"")
+    (files / "southport" / os.fsdecode(b"name-\xff.txt")).write_text("Fees.")
     (files / "southport" / "latin.txt").write_bytes("Geb\xfchr".encode("latin-1"))
     second = clausegate("ingest", str(files), "--data", str(data), "--prune", "--json")
     third = clausegate("ingest", str(files / "southport"), "--source", "southport", "--data", str(data))
@@ -55,6 +57,7 @@ def test_a_changed_file_is_updated_and_a_vanished_one_removed(folder):
         ("broken.pdf", "DOCUMENT_CORRUPT"),
         ("empty.txt", "DOCUMENT_EMPTY"),
         ("latin.txt", "DOCUMENT_ENCODING"),
+        ("name-?.txt", "the file's name is not valid UTF-8"),
     ],
 )
 def test_a_bad_file_fails_alone_with_its_reason(folder, name, reason):

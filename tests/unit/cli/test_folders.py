@@ -49,6 +49,17 @@ def test_a_hash_is_that_of_the_bytes(tmp_path):
     assert file.sha256() == hashlib.sha256(b"bytes").hexdigest()
 
 
+def test_a_file_that_cannot_be_read_has_no_hash(tmp_path):
+    assert LocalFile(tmp_path / "gone.pdf", "cme", "gone.pdf").sha256() == ""
+
+
+def test_a_name_that_is_not_unicode_is_told(tmp_path):
+    file = LocalFile(tmp_path, "cme", "fee\udcff.pdf")
+
+    assert not file.has_sound_name
+    assert file.document_id == "cme/fee?.pdf"
+
+
 def test_a_folder_is_compared_with_the_index(tmp_path):
     same, changed, new = (LocalFile(tmp_path / name, "cme", name) for name in ("same", "changed", "new"))
     indexed = {"cme/same": "1", "cme/changed": "0", "cme/gone": "4"}
