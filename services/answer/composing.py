@@ -121,7 +121,9 @@ def _clauses(
         if chunk is not None:
             own = [one.span for one in quoted if one.document == chunk.document_id]
             spans = [span for span in own if chunk.span.start <= span.start and span.end <= chunk.span.end]
-            yield replace(clause_of(graded, chunk), quoted=tuple(sorted(spans, key=lambda span: span.start)))
+            spans.sort(key=lambda span: span.start)
+            section = chunk.section_at(spans[0].start) if spans else chunk.section
+            yield replace(clause_of(graded, chunk), quoted=tuple(spans), section=section)
 
 
 def _definitions(draft: Draft, citations: Citations) -> Iterator[DefinitionInUse]:

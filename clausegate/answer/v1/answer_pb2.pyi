@@ -219,7 +219,7 @@ class SupportingClause(google.protobuf.message.Message):
     title: builtins.str
     """Title of the document."""
     section: builtins.str
-    """Heading above the passage, see `Chunk.section`."""
+    """Section of its first quote, else the heading above the passage, see `Chunk.section`."""
     page: builtins.int
     """First page of the passage, from 1. Unset where the format has no pages."""
     last_page: builtins.int
