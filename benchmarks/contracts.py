@@ -37,12 +37,17 @@ def contract_files(data: Path) -> list[Path]:
 
 def read_contract(path: Path) -> Contract:
     """Parse one contract, cut it and find its definitions."""
+    return Contract(path, read(job_of(path), ignore))
+
+
+def job_of(path: Path) -> Job:
+    """The reading of one contract, to be done."""
     generation = hashlib.sha256(path.read_bytes()).hexdigest()[:32]
     origin = Origin(f"{SOURCE}/{path.name}", SOURCE, path.name, generation, path.name)
-    return Contract(path, read(Job(path, origin, ParsingLimits(), ChunkLimits()), _ignore))
+    return Job(path, origin, ParsingLimits(), ChunkLimits())
 
 
-def _ignore(stage: str, done: int, total: int) -> None:
+def ignore(stage: str, done: int, total: int) -> None:
     """Nobody watches."""
 
 
