@@ -169,7 +169,7 @@ async def test_running_calls_are_drained_before_the_server_ends():
             channel = await channels.enter_async_context(open_channel(address))
             call = asyncio.ensure_future(get(channel, "slow"))
             await asyncio.wait_for(servicer.started.wait(), 5)
-        assert servicer.cancelled.is_set()
+        await asyncio.wait_for(servicer.cancelled.wait(), 5)
         with pytest.raises(grpc.aio.AioRpcError):
             await call
 
