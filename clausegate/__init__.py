@@ -7,16 +7,9 @@ This package is what a caller of the services needs, and nothing else:
         print(response.answer)
 """
 
-from clausegate.client import (
-    Addresses,
-    Client,
-    DefinitionOptions,
-    QueryOptions,
-    Scope,
-    SearchOptions,
-    connect,
-)
+from clausegate.client import Addresses, Client, connect
 from clausegate.errors import ClausegateError, InvalidField
+from clausegate.options import DefinitionOptions, QueryOptions, Scope, SearchOptions
 
 __all__ = [
     "Addresses",

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypedDict, Unpack
+from typing import Self, Unpack
 
 import grpc
 import grpc.aio
@@ -31,6 +31,7 @@ from clausegate.ingest.v1.ingest_service_pb2 import (
     RemoveDocumentResponse,
 )
 from clausegate.ingest.v1.ingest_service_pb2_grpc import IngestServiceStub
+from clausegate.options import DefinitionOptions, QueryOptions, Scope, SearchOptions
 from clausegate.retrieval.v1.document_service_pb2 import (
     GetDocumentRequest,
     ListDocumentsRequest,
@@ -43,12 +44,9 @@ from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceStub
 from clausegate.retrieval.v1.retrieval_service_pb2 import (
     CountTermsRequest,
     CountTermsResponse,
-    DocumentVersion,
     FindDefinitionsRequest,
     GetChunksRequest,
-    Passage,
     ResolvedDefinition,
-    SearchMode,
     SearchRequest,
     SearchResponse,
 )
@@ -89,41 +87,6 @@ class Addresses:
     ingest: str
     retrieval: str
     answer: str
-
-
-class Scope(TypedDict, total=False):
-    """Where to look; everywhere when empty."""
-
-    sources: Iterable[str]
-    document_ids: Iterable[str]
-
-
-class QueryOptions(Scope, total=False):
-    """See `clausegate.answer.v1.QueryRequest`."""
-
-    gate: bool
-    grading: bool
-    debug: bool
-
-
-class SearchOptions(Scope, total=False):
-    """See `clausegate.retrieval.v1.SearchRequest`."""
-
-    mode: SearchMode.ValueType
-    top_k: int
-    vector_k: int
-    keyword_k: int
-    background: bool
-    route: bool
-    at_least: Iterable[DocumentVersion]
-
-
-class DefinitionOptions(Scope, total=False):
-    """See `clausegate.retrieval.v1.FindDefinitionsRequest`; exactly one of `terms` and `passages`."""
-
-    terms: Iterable[str]
-    passages: Iterable[Passage]
-    max_depth: int
 
 
 def connect(address: str | Addresses, *, deadline_seconds: float = 30.0) -> Client:

@@ -1,0 +1,43 @@
+"""What may be said beside a question: keyword arguments of the client's methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypedDict
+
+from clausegate.retrieval.v1.retrieval_service_pb2 import DocumentVersion, Passage, SearchMode
+
+
+class Scope(TypedDict, total=False):
+    """Where to look; everywhere when empty."""
+
+    sources: Iterable[str]
+    document_ids: Iterable[str]
+
+
+class QueryOptions(Scope, total=False):
+    """See `clausegate.answer.v1.QueryRequest`."""
+
+    gate: bool
+    grading: bool
+    debug: bool
+
+
+class SearchOptions(Scope, total=False):
+    """See `clausegate.retrieval.v1.SearchRequest`."""
+
+    mode: SearchMode.ValueType
+    top_k: int
+    vector_k: int
+    keyword_k: int
+    background: bool
+    route: bool
+    at_least: Iterable[DocumentVersion]
+
+
+class DefinitionOptions(Scope, total=False):
+    """See `clausegate.retrieval.v1.FindDefinitionsRequest`; exactly one of `terms` and `passages`."""
+
+    terms: Iterable[str]
+    passages: Iterable[Passage]
+    max_depth: int
