@@ -40,6 +40,7 @@ BATCH = 200
 
 def measure_pages(data: Path) -> list[Figure]:
     """Pages a second, ours and `get_text("dict")` in turn on the same page, the median of some rounds."""
+    pymupdf.no_recommend_layout()
     raw: dict[bool, float] = {False: 0.0, True: 0.0}
     ours: dict[bool, float] = {False: 0.0, True: 0.0}
     pages: dict[bool, int] = {False: 0, True: 0}
