@@ -77,7 +77,7 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
         idle = resident_mebibytes()
         store = await open_store(Path(folder), "benchmark", DIMENSION)
         with stopwatch() as seconds:
-            texts = await _fill(store, contracts, chunk_count, rng)
+            await _fill(store, contracts, chunk_count, rng)
             built = seconds()
         await store.close()
         store = await open_store(Path(folder), "benchmark", DIMENSION)
@@ -105,6 +105,7 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
         ),
     ]
     if peer_python:
+        texts = [chunk.text for chunks in documents(contracts, chunk_count) for chunk in chunks]
         figures += _peer(peer_python, texts, asked, vectors, median(milliseconds))
     return figures
 
@@ -115,15 +116,12 @@ def _target(chunk_count: int) -> str:
 
 async def _fill(
     store: EmbeddedStore, contracts: list[Contract], chunk_count: int, rng: np.random.Generator
-) -> list[str]:
-    texts = []
+) -> None:
     for chunks in documents(contracts, chunk_count):
         for first in range(0, len(chunks), BATCH):
             batch = embedded(chunks[first : first + BATCH], rng, DIMENSION)
             await store.put_chunks(chunks[0].version, batch)
         await store.commit(document_of(chunks))
-        texts += [chunk.text for chunk in chunks]
-    return texts
 
 
 async def _search_all(index: Index, asked: Sequence[str]) -> list[float]:
