@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from services.retrieval.settings import RetrievalSettings
-from services.retrieval.wiring import retrieval
-
 from chassis.server import serving
 from embedded.lock import owned
 from embedded.settings import EmbeddedSettings
@@ -17,6 +14,8 @@ from services.answer.settings import AnswerSettings
 from services.answer.wiring import answer
 from services.ingest.settings import IngestSettings
 from services.ingest.wiring import ingest
+from services.retrieval.settings import RetrievalSettings
+from services.retrieval.wiring import retrieval
 
 
 @asynccontextmanager
