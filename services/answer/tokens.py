@@ -1,12 +1,11 @@
 """Counts tokens: with tiktoken where its encoding lies on disk, else by an estimate that errs upwards.
 
-Nothing is ever fetched. tiktoken itself offers no offline mode: its loader downloads what its cache lacks. So
-the encoding is built here from a rank file in a folder of ours, under its own name (`o200k_base.tiktoken`).
+Nothing is ever fetched. tiktoken downloads what its cache folder lacks, and replaces what is wrong in it; so
+it is asked only when the right file lies there already.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 from collections.abc import Callable
@@ -17,36 +16,25 @@ import tiktoken
 
 
 @dataclass(frozen=True, slots=True)
-class RankFile:
-    """What is needed to build an encoding besides its merge ranks, and how to know the right file."""
+class CachedEncoding:
+    """An encoding of tiktoken, and what its cache folder must hold for it."""
 
     name: str
+    file: str
+    """The name that tiktoken gives the file: SHA-1 of the address it would fetch it from."""
     sha256: str
-    pattern: str
-    """How text is split before merging; published with the encoding."""
 
 
-_WORD_TAIL = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-O200K_BASE = RankFile(
+O200K_BASE = CachedEncoding(
     name="o200k_base",
+    file="fb374d419588a4632f3f557e76b4b70aebbca790",
     sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-    pattern="|".join(
-        [
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _WORD_TAIL,
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _WORD_TAIL,
-            r"\p{N}{1,3}",
-            r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-            r"\s*[\r\n]+",
-            r"\s+(?!\S)",
-            r"\s+",
-        ]
-    ),
 )
 """The encoding of gpt-4o, gpt-4.1 and their successors."""
 
 
-class RankFileBroken(OSError):
-    """The rank file on disk is not the published one."""
+class EncodingBroken(OSError):
+    """The file in the cache folder is not the published one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +45,22 @@ class TokenCounter:
     count: Callable[[str], int]
 
 
-def token_counter(folder: Path | None, ranks: RankFile = O200K_BASE) -> TokenCounter:
-    """The exact counter when `folder` holds the rank file, else the estimate.
+def token_counter(cache: Path | None, wanted: CachedEncoding = O200K_BASE) -> TokenCounter:
+    """The exact counter when `cache`, tiktoken's own cache folder, holds the encoding; else the estimate.
 
-    Raises `RankFileBroken` when the file is there and is not the published one.
+    Raises `EncodingBroken` when the file is there and is not the published one.
     """
-    path = folder / f"{ranks.name}.tiktoken" if folder else None
+    path = cache / wanted.file if cache else None
     if path is None or not path.is_file():
         return TokenCounter("estimate", estimate)
-    encoding = _load(path, ranks)
-    return TokenCounter(ranks.name, lambda text: len(encoding.encode_ordinary(text)))
+    if hashlib.sha256(path.read_bytes()).hexdigest() != wanted.sha256:
+        raise EncodingBroken(f"{path} is not the published {wanted.name}: its SHA-256 is not {wanted.sha256}")
+    return exact_counter(tiktoken.get_encoding(wanted.name))
 
 
-def _load(path: Path, ranks: RankFile) -> tiktoken.Encoding:
-    content = path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != ranks.sha256:
-        raise RankFileBroken(f"{path} is not the published {ranks.name}: its SHA-256 is not {ranks.sha256}")
-    pairs = (line.split() for line in content.splitlines() if line)
-    merges = {base64.b64decode(token): int(rank) for token, rank in pairs}
-    return tiktoken.Encoding(ranks.name, pat_str=ranks.pattern, mergeable_ranks=merges, special_tokens={})
+def exact_counter(encoding: tiktoken.Encoding) -> TokenCounter:
+    """Counts with an encoding; words that look like its control tokens are text."""
+    return TokenCounter(encoding.name, lambda text: len(encoding.encode_ordinary(text)))
 
 
 _PIECE = re.compile(

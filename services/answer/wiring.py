@@ -35,7 +35,7 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
         )
         querying = Querying(
             retrieval=RetrievalClient(channel, settings.retrieval_deadline_seconds),
-            counter=token_counter(settings.tiktoken_dir),
+            counter=token_counter(settings.tiktoken_cache_dir),
             policy=settings.policy(),
             records=_records(settings, writer),
             clock=SYSTEM_CLOCK,

@@ -1,39 +1,50 @@
 from __future__ import annotations
 
-import base64
-import hashlib
-
 import pytest
+import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.answer.tokens import O200K_BASE, RankFile, RankFileBroken, estimate, token_counter
+from services.answer.tokens import (
+    O200K_BASE,
+    CachedEncoding,
+    EncodingBroken,
+    estimate,
+    exact_counter,
+    token_counter,
+)
 
 BYTES = [bytes([value]) for value in range(256)]
 MERGES = [b"th", b"the", b" the", b"fe", b"fee"]
+TINY = tiktoken.Encoding(
+    "tiny",
+    pat_str=r" ?\w+|\s+|[^\s\w]+",
+    mergeable_ranks={token: rank for rank, token in enumerate([*BYTES, *MERGES])},
+    special_tokens={"<|endoftext|>": 1000},
+)
 
 
-def rank_file(folder, name="tiny"):
-    lines = [base64.b64encode(token) + b" %d" % rank for rank, token in enumerate([*BYTES, *MERGES])]
-    content = b"\n".join(lines) + b"\n"
-    (folder / f"{name}.tiktoken").write_bytes(content)
-    return RankFile(name, hashlib.sha256(content).hexdigest(), O200K_BASE.pattern)
-
-
-def test_an_encoding_on_disk_counts_exactly(tmp_path):
-    counter = token_counter(tmp_path, rank_file(tmp_path))
+def test_an_encoding_counts_exactly():
+    counter = exact_counter(TINY)
     assert (counter.encoding, counter.count("the the fee")) == ("tiny", 4)
 
 
-def test_words_that_look_like_control_tokens_are_counted_as_text(tmp_path):
-    assert token_counter(tmp_path, rank_file(tmp_path)).count("<|endoftext|>") == 13
+def test_words_that_look_like_control_tokens_are_counted_as_text():
+    assert exact_counter(TINY).count("<|endoftext|>") == 13
 
 
-def test_another_file_under_the_name_of_the_encoding_is_refused(tmp_path):
-    ranks = rank_file(tmp_path)
-    (tmp_path / "tiny.tiktoken").write_bytes(b"AA== 0\n")
-    with pytest.raises(RankFileBroken, match=r"tiny\.tiktoken"):
-        token_counter(tmp_path, ranks)
+def test_another_file_under_the_name_of_the_encoding_is_refused_not_replaced(tmp_path):
+    (tmp_path / O200K_BASE.file).write_bytes(b"AA== 0\n")
+    with pytest.raises(EncodingBroken, match="o200k_base"):
+        token_counter(tmp_path)
+    assert (tmp_path / O200K_BASE.file).read_bytes() == b"AA== 0\n"
+
+
+def test_the_right_file_is_left_to_tiktoken(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    with pytest.raises(ValueError, match="Unknown encoding unknown"):
+        token_counter(tmp_path, CachedEncoding("unknown", "file", empty))
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 from embedded.settings import EmbeddedSettings
@@ -11,8 +12,11 @@ PROCESSES = (EmbeddedSettings, GatewaySettings, IngestSettings, RetrievalSetting
 
 
 def test_the_example_lists_every_setting_and_no_other():
-    settings = {f"CLAUSEGATE_{name.upper()}" for process in PROCESSES for name in process.model_fields}
-    lines = EXAMPLE.read_text().splitlines()
-    listed = [line[1:].partition("=")[0] for line in lines if line.startswith("#CLAUSEGATE_")]
+    settings = {
+        field.validation_alias or f"CLAUSEGATE_{name.upper()}"
+        for process in PROCESSES
+        for name, field in process.model_fields.items()
+    }
+    listed = re.findall(r"^#([A-Z0-9_]+)=", EXAMPLE.read_text(), re.MULTILINE)
 
     assert sorted(listed) == sorted(settings)
