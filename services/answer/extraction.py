@@ -14,7 +14,7 @@ from rank_bm25 import BM25Okapi
 
 from services.answer.corpus import Candidate, Found, Span
 from services.answer.grading import GradedCandidate
-from services.answer.sentences import Sentence, sentences_of
+from services.answer.sentences import Sentence, read_as, sentences_of
 from services.answer.stems import stems_of
 
 WINDOW_WEIGHT, KEYWORD_WEIGHT, LEXICON_WEIGHT, CHUNK_WEIGHT = 0.5, 1.0, 1.0, 0.75
@@ -59,7 +59,7 @@ def score_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[Scor
     owned = list(_distinct_sentences(kept))
     if not owned:
         return ()
-    keywords = _Shares([stems_of(sentence.text) for _, sentence in owned])
+    keywords = _Shares([stems_of(read_as(sentence)) for _, sentence in owned])
     by_keyword = keywords.of(found.keyword_stems)
     by_lexicon = keywords.of(found.lexicon_stems)
     return tuple(

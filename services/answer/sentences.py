@@ -54,6 +54,15 @@ def table_header_of(row: Sentence) -> Sentence | None:
     return header if header.span != row.span and _heads_table(everything, first) else None
 
 
+def read_as(sentence: Sentence) -> str:
+    """What a reader takes a sentence to say: a table row says nothing without its section and its header."""
+    if not _is_row(sentence):
+        return sentence.text
+    header = table_header_of(sentence)
+    above = header.text if header else sentence.chunk.table_header
+    return "\n".join([sentence.chunk.section_at(sentence.span.start), above, sentence.text])
+
+
 def _all_of(chunk: Chunk) -> list[Sentence]:
     start = chunk.span.start
     return [

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 
 from hypothesis import given, settings
@@ -112,3 +113,12 @@ def test_stems_are_cut_as_retrieval_cuts_them():
     assert stems_of("Redistribution fees, 10b-5 and 401(k).") == [
         "redistribut", "fee", "10b", "and", "401", "10b-5", "401k",
     ]  # fmt: skip
+
+
+def test_a_table_row_is_read_with_its_section_and_its_header():
+    rows = ("Product | USD | EUR", "Depth | 90 | 80", "Options | 70 | 60")
+    inside = chunk(*rows, name="inside")
+    outside = dataclasses.replace(chunk(*rows, start=1_000, name="outside"), section="External distribution")
+    kept = [graded(inside, 0.3, 0.3, 0.3), graded(outside, 0.3, 0.3, 0.3)]
+    best = choose_sentences(kept, found("external distribution options eur"))[0].sentence
+    assert (best.text, best.chunk.section) == ("Options | 70 | 60", "External distribution")
