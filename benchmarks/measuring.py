@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-MEBIBYTE = 1 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -53,12 +51,6 @@ def resident_mebibytes(pid: int | str = "self") -> float:
     """Resident memory of one process now."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return int(fields["VmRSS"].split()[0]) / 1024
-
-
-def peak_mebibytes(pid: int | str = "self") -> float:
-    """The most resident memory that one process ever had."""
-    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return int(fields["VmHWM"].split()[0]) / 1024
 
 
 def tree_mebibytes(pid: int) -> float:
