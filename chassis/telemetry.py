@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from opentelemetry import trace
+from opentelemetry import metrics, trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
@@ -72,6 +72,11 @@ def _exporter(settings: TelemetrySettings) -> SpanExporter:
 def tracer(name: str) -> trace.Tracer:
     """The tracer of one package, e.g. `tracer(__name__)`; safe to make at import."""
     return trace.get_tracer(name)
+
+
+def counter(name: str, instrument: str, description: str) -> metrics.Counter:
+    """A counter of one package, e.g. `counter(__name__, …)`; safe to make at import."""
+    return metrics.get_meter(name).create_counter(instrument, description=description)
 
 
 def current_trace_id() -> str:

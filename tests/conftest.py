@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import sys
@@ -27,6 +28,10 @@ def _only_this_machine(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_only_this_machine)
+
+# Settings and keys of the person who runs the tests are not the tests': a key would send documents away.
+for name in [name for name in os.environ if name.startswith(("CLAUSEGATE_", "OPENAI_"))]:  # noqa: TID251
+    del os.environ[name]  # noqa: TID251
 
 
 @pytest.fixture(scope="session")

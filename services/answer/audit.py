@@ -37,6 +37,8 @@ class QueryText(StrEnum):
 class AuditUnavailable(Unavailable):
     """The audit record could not be written."""
 
+    reason = "AUDIT_UNAVAILABLE"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.answer.corpus import Chunk
+from inference.tokens import TokenCounter
+from services.answer.context import format_chunk
 from services.answer.grading import GradedCandidate
-from services.answer.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,6 @@ class Packed:
 
     kept: tuple[GradedCandidate, ...]
     report: BudgetReport
-
-
-def format_chunk(chunk: Chunk) -> str:
-    """A chunk as it enters the context: attribution line, table header if it continues one, text."""
-    section = " > ".join(chunk.heading_chain) or chunk.section
-    header = f"{chunk.table_header}\n" if chunk.table_header else ""
-    return (
-        f'[Source: "{chunk.title}" (id: {chunk.document_id}), Section: "{section}"]\n{header}{chunk.text}\n'
-    )
 
 
 def pack(ranked: Sequence[GradedCandidate], target_tokens: int, counter: TokenCounter) -> Packed:

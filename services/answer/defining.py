@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from inference.tokens import TokenCounter
 from services.answer.corpus import Definition, ResolvedDefinition
 from services.answer.stems import stems_of
-from services.answer.tokens import TokenCounter
 
 MAX_DEFINITIONS = 8
 MAX_CONFLICTS = 3

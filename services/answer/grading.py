@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from services.answer.corpus import Background, Candidate, Found
 
@@ -20,6 +21,17 @@ LOGISTIC_BIAS, LOGISTIC_SLOPE = 4.86, 9.31
 """Calibration of evidence to probability, fitted on CUAD dev."""
 GRADE_LIMITS = ((0.50, 3), (0.40, 2), (0.20, 1))
 """Least evidence for each grade, best first; below them all is grade 0."""
+
+
+class Grading(StrEnum):
+    """Who grades candidates, and how (LI-32)."""
+
+    BATCH = "batch"
+    """A chat model, all of them in one call."""
+    EACH = "each"
+    """A chat model, one call per candidate, concurrently."""
+    LOCAL = "local"
+    """Local evidence, as without a chat model."""
 
 
 @dataclass(frozen=True, slots=True)

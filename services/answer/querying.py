@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
 from chassis.telemetry import current_trace_id, tracer
+from inference.tokens import TokenCounter
 from services.answer import defining, gate, grading, refusing
 from services.answer.answers import Answer, GateDecision, GateRule, Metadata, RefusalReason
 from services.answer.audit import Records
@@ -26,7 +27,6 @@ from services.answer.extraction import choose_sentences
 from services.answer.questions import Question, check
 from services.answer.rendering import render_markdown, render_text
 from services.answer.sentences import Sentence
-from services.answer.tokens import TokenCounter
 from services.answer.tracking import Clock, Progress, debug_record
 
 if TYPE_CHECKING:

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from chassis.settings import ProcessSettings
+from inference.settings import ModelServerSettings
 from services.answer.audit import QueryText
 from services.answer.budget import BudgetLimits
+from services.answer.contracts.completion import Strategy, TaskModel
 from services.answer.gate import GateLimits
+from services.answer.grading import Grading
 from services.answer.querying import Policy
+from services.answer.usage import Price
+
+LIST_PRICES = {
+    "gpt-4.1": Price(input=2.00, output=8.00),
+    "gpt-4.1-mini": Price(input=0.40, output=1.60),
+    "gpt-4.1-nano": Price(input=0.10, output=0.40),
+    "gpt-4o": Price(input=2.50, output=10.00),
+    "gpt-4o-mini": Price(input=0.15, output=0.60),
+}
+"""OpenAI's list prices of 2025, in US dollars for a million tokens."""
 
 
-class AnswerSettings(ProcessSettings):
+class AnswerSettings(ModelServerSettings):
     """Read from variables that begin with `CLAUSEGATE_`."""
 
     answer_address: str = Field(
@@ -60,6 +72,71 @@ class AnswerSettings(ProcessSettings):
         default=QueryText.PLAIN, description="How questions are recorded: plain, hash or omit."
     )
     log_queries: bool = Field(default=False, description="Whether audit records are logged as well.")
+
+    answer_model: str = Field(default="gpt-4.1", description="Chat model that writes answers.")
+    grade_model: str = Field(default="gpt-4.1", description="Chat model that grades candidates.")
+    snippets_model: str = Field(default="gpt-4o", description="Chat model that extracts snippets.")
+    article_model: str = Field(default="gpt-4.1", description="Chat model that compiles articles.")
+    queries_model: str = Field(default="gpt-4.1", description="Chat model that generates queries.")
+    rewrite_model: str = Field(default="gpt-4.1", description="Chat model that rewrites texts.")
+    fallback_model: str = Field(
+        default="", description="Chat model asked when a task's own fails its contract twice; empty for none."
+    )
+    json_strategy: Strategy = Field(
+        default=Strategy.JSON_OBJECT,
+        description="How models are made to return JSON: prompt, json_object or json_schema.",
+    )
+    json_strategies: dict[str, Strategy] = Field(
+        default={}, description="The same for single models, as JSON: model to strategy."
+    )
+    prices: dict[str, Price] = Field(
+        default=LIST_PRICES,
+        description="US dollars for a million tokens, as JSON: model to input and output; replaces the list.",
+    )
+    grading: Grading = Field(
+        default=Grading.BATCH,
+        description="How a chat model grades: batch (one call), each (a call per candidate), or local (not).",
+    )
+    relevance_threshold: int = Field(
+        default=2, ge=1, le=3, description="Grade that a chat model's grading asks of a chunk."
+    )
+    snippets_cache_seconds: float = Field(
+        default=900.0, ge=0, description="How long results of research queries are kept; 0 for not at all."
+    )
+    category_hints: Path | None = Field(
+        default=None, description="File of hints by category for generating queries; none: the packaged one."
+    )
+    signing_keys_file: Path | None = Field(
+        default=None,
+        description="Keys that sign citations, a line each: id, colon, 64 hex digits; the first one signs.",
+    )
+    record_model_calls: Path | None = Field(
+        default=None, description="File to record model calls, times and ids to, for replaying them."
+    )
+    replay_model_calls: Path | None = Field(
+        default=None, description="File to replay them from; no model server is called."
+    )
+
+    @model_validator(mode="after")
+    def _either_record_or_replay(self) -> AnswerSettings:
+        if self.record_model_calls and self.replay_model_calls:
+            raise ValueError("model calls are either recorded or replayed: unset one of the two files")
+        return self
+
+    def task_models(self) -> dict[str, TaskModel]:
+        """The model of each contract, by the contract's name."""
+        return {
+            "answer": self._task(self.answer_model, self.budget_answer_tokens),
+            "grade": self._task(self.grade_model, 1024),
+            "snippets": self._task(self.snippets_model, 4096),
+            "article": self._task(self.article_model, 8192),
+            "queries": self._task(self.queries_model, 2048),
+            "rewrite": self._task(self.rewrite_model, 8192),
+        }
+
+    def _task(self, model: str, max_tokens: int) -> TaskModel:
+        strategy = self.json_strategies.get(model, self.json_strategy)
+        return TaskModel(model, strategy, max_tokens, self.fallback_model)
 
     def policy(self) -> Policy:
         """The part that shapes answers."""

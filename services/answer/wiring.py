@@ -8,17 +8,31 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from uuid import uuid4
 
+import grpc
+
 from chassis.channel import open_channel
 from chassis.server import Services
-from clausegate.answer.v1.query_service_pb2 import DESCRIPTOR
-from clausegate.answer.v1.query_service_pb2_grpc import add_QueryServiceServicer_to_server
+from clausegate.answer.v1 import (
+    article_service_pb2,
+    article_service_pb2_grpc,
+    grounding_service_pb2,
+    grounding_service_pb2_grpc,
+    query_generation_service_pb2,
+    query_generation_service_pb2_grpc,
+    query_service_pb2,
+    query_service_pb2_grpc,
+    research_service_pb2,
+    research_service_pb2_grpc,
+    rewrite_service_pb2,
+    rewrite_service_pb2_grpc,
+)
+from inference.tokens import token_counter
 from services.answer.audit import Records
 from services.answer.querying import Querying
 from services.answer.record_files import RecordFile, RecordWriter
 from services.answer.retrieval_client import RETRIED_SERVICES, RetrievalClient
-from services.answer.servicer import QueryServicer
+from services.answer.servicers.query import QueryServicer
 from services.answer.settings import AnswerSettings
-from services.answer.tokens import token_counter
 from services.answer.tracking import Clock
 
 MEGABYTE = 1_000_000
@@ -40,11 +54,39 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             records=_records(settings, writer),
             clock=SYSTEM_CLOCK,
         )
-        servicer = QueryServicer(querying)
         yield Services(
-            names=(DESCRIPTOR.services_by_name["QueryService"].full_name,),
-            register=lambda server: add_QueryServiceServicer_to_server(servicer, server),
+            names=tuple(
+                file.DESCRIPTOR.services_by_name[name].full_name
+                for file, name in (
+                    (query_service_pb2, "QueryService"),
+                    (research_service_pb2, "ResearchService"),
+                    (article_service_pb2, "ArticleService"),
+                    (query_generation_service_pb2, "QueryGenerationService"),
+                    (rewrite_service_pb2, "RewriteService"),
+                    (grounding_service_pb2, "GroundingService"),
+                )
+            ),
+            register=lambda server: _register(server, querying),
         )
+
+
+def _register(server: grpc.aio.Server, querying: Querying) -> None:
+    query_service_pb2_grpc.add_QueryServiceServicer_to_server(QueryServicer(querying), server)
+    research_service_pb2_grpc.add_ResearchServiceServicer_to_server(
+        research_service_pb2_grpc.ResearchServiceServicer(), server
+    )
+    article_service_pb2_grpc.add_ArticleServiceServicer_to_server(
+        article_service_pb2_grpc.ArticleServiceServicer(), server
+    )
+    query_generation_service_pb2_grpc.add_QueryGenerationServiceServicer_to_server(
+        query_generation_service_pb2_grpc.QueryGenerationServiceServicer(), server
+    )
+    rewrite_service_pb2_grpc.add_RewriteServiceServicer_to_server(
+        rewrite_service_pb2_grpc.RewriteServiceServicer(), server
+    )
+    grounding_service_pb2_grpc.add_GroundingServiceServicer_to_server(
+        grounding_service_pb2_grpc.GroundingServiceServicer(), server
+    )
 
 
 def _records(settings: AnswerSettings, writer: RecordWriter) -> Records:

@@ -13,19 +13,23 @@ import grpc
 from chassis.auth import LOCAL
 from chassis.server import Services
 from clausegate.retrieval.v1 import (
+    article_store_service_pb2,
+    article_store_service_pb2_grpc,
     document_service_pb2,
     document_service_pb2_grpc,
     index_service_pb2,
     index_service_pb2_grpc,
+    project_service_pb2,
+    project_service_pb2_grpc,
     retrieval_service_pb2,
     retrieval_service_pb2_grpc,
 )
 from inference.embedding.fetch import MODEL_FOLDER, is_fetched
 from inference.embedding.local import LocalEmbedding
-from services.retrieval.document_servicer import DocumentServicer
-from services.retrieval.index_servicer import IndexServicer
 from services.retrieval.indexes import Indexes
-from services.retrieval.servicer import RetrievalServicer
+from services.retrieval.servicers.documents import DocumentServicer
+from services.retrieval.servicers.index import IndexServicer
+from services.retrieval.servicers.retrieval import RetrievalServicer
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.embedded.stores import Stores
 
@@ -57,6 +61,8 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
                     (retrieval_service_pb2, "RetrievalService"),
                     (document_service_pb2, "DocumentService"),
                     (index_service_pb2, "IndexService"),
+                    (project_service_pb2, "ProjectService"),
+                    (article_store_service_pb2, "ArticleStoreService"),
                 )
             ),
             register=lambda server: _register(server, indexes),
@@ -71,3 +77,9 @@ def _register(server: grpc.aio.Server, indexes: Indexes) -> None:
     retrieval_service_pb2_grpc.add_RetrievalServiceServicer_to_server(RetrievalServicer(indexes), server)
     document_service_pb2_grpc.add_DocumentServiceServicer_to_server(DocumentServicer(indexes), server)
     index_service_pb2_grpc.add_IndexServiceServicer_to_server(IndexServicer(indexes, "embedded"), server)
+    project_service_pb2_grpc.add_ProjectServiceServicer_to_server(
+        project_service_pb2_grpc.ProjectServiceServicer(), server
+    )
+    article_store_service_pb2_grpc.add_ArticleStoreServiceServicer_to_server(
+        article_store_service_pb2_grpc.ArticleStoreServiceServicer(), server
+    )

@@ -466,12 +466,15 @@ class Refusal(google.protobuf.message.Message):
     GATE_FIELD_NUMBER: builtins.int
     NEAREST_CLAUSES_FIELD_NUMBER: builtins.int
     ABSENCE_FIELD_NUMBER: builtins.int
+    DECLINED_BY_MODEL_FIELD_NUMBER: builtins.int
     reason: Global___RefusalReason.ValueType
     """Machine-readable reason."""
     message: builtins.str
     """Exactly `This is not addressed in the provided {SOURCES} documents.` (LI-40)."""
     missing: builtins.str
     """What is missing, one sentence."""
+    declined_by_model: builtins.bool
+    """Whether the gate passed, and the answer model, shown the clauses, found no answer in them."""
     @property
     def gate(self) -> Global___GateDecision:
         """What the gate decided."""
@@ -493,9 +496,10 @@ class Refusal(google.protobuf.message.Message):
         gate: Global___GateDecision | None = ...,
         nearest_clauses: collections.abc.Iterable[Global___SupportingClause] | None = ...,
         absence: Global___AbsenceEvidence | None = ...,
+        declined_by_model: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["absence", b"absence", "gate", b"gate"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["absence", b"absence", "gate", b"gate", "message", b"message", "missing", b"missing", "nearest_clauses", b"nearest_clauses", "reason", b"reason"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["absence", b"absence", "declined_by_model", b"declined_by_model", "gate", b"gate", "message", b"message", "missing", b"missing", "nearest_clauses", b"nearest_clauses", "reason", b"reason"]) -> None: ...
 
 Global___Refusal: typing_extensions.TypeAlias = Refusal
 
@@ -555,6 +559,9 @@ class Metadata(google.protobuf.message.Message):
     NORMALIZED_QUERY_FIELD_NUMBER: builtins.int
     FINISHED_AT_FIELD_NUMBER: builtins.int
     LATENCY_FIELD_NUMBER: builtins.int
+    PROMPT_VERSION_FIELD_NUMBER: builtins.int
+    GRADING_FAILURE_FIELD_NUMBER: builtins.int
+    DROPPED_STATEMENTS_FIELD_NUMBER: builtins.int
     query_id: builtins.str
     """Names this query in audit and debug records."""
     trace_id: builtins.str
@@ -571,6 +578,12 @@ class Metadata(google.protobuf.message.Message):
     """State of the index that was searched."""
     normalized_query: builtins.str
     """The question as searched (LI-21)."""
+    prompt_version: builtins.str
+    """Version of the prompt that produced the statements, e.g. `answer/1`; empty without a model."""
+    grading_failure: builtins.str
+    """`ErrorReason` of a model's grading that failed, so that local grading stood in; empty otherwise."""
+    dropped_statements: builtins.int
+    """Statements of the model that did not leave, because their quotes or the claim lint failed."""
     @property
     def finished_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the answer was finished."""
@@ -592,9 +605,12 @@ class Metadata(google.protobuf.message.Message):
         normalized_query: builtins.str = ...,
         finished_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         latency: google.protobuf.duration_pb2.Duration | None = ...,
+        prompt_version: builtins.str = ...,
+        grading_failure: builtins.str = ...,
+        dropped_statements: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["finished_at", b"finished_at", "latency", b"latency"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["context_tokens", b"context_tokens", "finished_at", b"finished_at", "grader", b"grader", "index_revision", b"index_revision", "latency", b"latency", "model", b"model", "normalized_query", b"normalized_query", "query_id", b"query_id", "token_encoding", b"token_encoding", "trace_id", b"trace_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["context_tokens", b"context_tokens", "dropped_statements", b"dropped_statements", "finished_at", b"finished_at", "grader", b"grader", "grading_failure", b"grading_failure", "index_revision", b"index_revision", "latency", b"latency", "model", b"model", "normalized_query", b"normalized_query", "prompt_version", b"prompt_version", "query_id", b"query_id", "token_encoding", b"token_encoding", "trace_id", b"trace_id"]) -> None: ...
 
 Global___Metadata: typing_extensions.TypeAlias = Metadata
 
@@ -609,6 +625,9 @@ class StageUsage(google.protobuf.message.Message):
     PROMPT_TOKENS_FIELD_NUMBER: builtins.int
     COMPLETION_TOKENS_FIELD_NUMBER: builtins.int
     COST_USD_FIELD_NUMBER: builtins.int
+    PRICED_FIELD_NUMBER: builtins.int
+    CALLS_FIELD_NUMBER: builtins.int
+    REPAIRS_FIELD_NUMBER: builtins.int
     stage: builtins.str
     """The stage, e.g. `grade` or `answer`."""
     model: builtins.str
@@ -618,7 +637,13 @@ class StageUsage(google.protobuf.message.Message):
     completion_tokens: builtins.int
     """Tokens received."""
     cost_usd: builtins.float
-    """Cost in US dollars at the price table of the settings."""
+    """Cost in US dollars at the price table of the settings; 0 when the model is not in it."""
+    priced: builtins.bool
+    """Whether the price table knows the model."""
+    calls: builtins.int
+    """Calls that were answered, repair attempts among them."""
+    repairs: builtins.int
+    """Calls that asked the model to repair its reply."""
     def __init__(
         self,
         *,
@@ -627,7 +652,72 @@ class StageUsage(google.protobuf.message.Message):
         prompt_tokens: builtins.int = ...,
         completion_tokens: builtins.int = ...,
         cost_usd: builtins.float = ...,
+        priced: builtins.bool = ...,
+        calls: builtins.int = ...,
+        repairs: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["completion_tokens", b"completion_tokens", "cost_usd", b"cost_usd", "model", b"model", "prompt_tokens", b"prompt_tokens", "stage", b"stage"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["calls", b"calls", "completion_tokens", b"completion_tokens", "cost_usd", b"cost_usd", "model", b"model", "priced", b"priced", "prompt_tokens", b"prompt_tokens", "repairs", b"repairs", "stage", b"stage"]) -> None: ...
 
 Global___StageUsage: typing_extensions.TypeAlias = StageUsage
+
+@typing.final
+class StageEstimate(google.protobuf.message.Message):
+    """What one stage would send to a model, at most."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    STAGE_FIELD_NUMBER: builtins.int
+    MODEL_FIELD_NUMBER: builtins.int
+    PROMPT_TOKENS_FIELD_NUMBER: builtins.int
+    MAX_COMPLETION_TOKENS_FIELD_NUMBER: builtins.int
+    MAX_COST_USD_FIELD_NUMBER: builtins.int
+    PRICED_FIELD_NUMBER: builtins.int
+    stage: builtins.str
+    """The stage, e.g. `grade` or `answer`."""
+    model: builtins.str
+    """The model that would be called."""
+    prompt_tokens: builtins.int
+    """Tokens that would be sent at most, see `Metadata.token_encoding`."""
+    max_completion_tokens: builtins.int
+    """Tokens that may come back at most."""
+    max_cost_usd: builtins.float
+    """Cost of both in US dollars, without repairs; 0 when the price table does not know the model."""
+    priced: builtins.bool
+    """Whether the price table knows the model."""
+    def __init__(
+        self,
+        *,
+        stage: builtins.str = ...,
+        model: builtins.str = ...,
+        prompt_tokens: builtins.int = ...,
+        max_completion_tokens: builtins.int = ...,
+        max_cost_usd: builtins.float = ...,
+        priced: builtins.bool = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["max_completion_tokens", b"max_completion_tokens", "max_cost_usd", b"max_cost_usd", "model", b"model", "priced", b"priced", "prompt_tokens", b"prompt_tokens", "stage", b"stage"]) -> None: ...
+
+Global___StageEstimate: typing_extensions.TypeAlias = StageEstimate
+
+@typing.final
+class DryRun(google.protobuf.message.Message):
+    """What answering would send to models; nothing was sent (N-10)."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    STAGES_FIELD_NUMBER: builtins.int
+    MAX_COST_USD_FIELD_NUMBER: builtins.int
+    max_cost_usd: builtins.float
+    """Sum of their `max_cost_usd`."""
+    @property
+    def stages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___StageEstimate]:
+        """By stage, in order; empty when no model is configured."""
+
+    def __init__(
+        self,
+        *,
+        stages: collections.abc.Iterable[Global___StageEstimate] | None = ...,
+        max_cost_usd: builtins.float = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["max_cost_usd", b"max_cost_usd", "stages", b"stages"]) -> None: ...
+
+Global___DryRun: typing_extensions.TypeAlias = DryRun

@@ -33,6 +33,8 @@ class QueryRequest(google.protobuf.message.Message):
     GATE_FIELD_NUMBER: builtins.int
     GRADING_FIELD_NUMBER: builtins.int
     DEBUG_FIELD_NUMBER: builtins.int
+    MAX_COST_USD_FIELD_NUMBER: builtins.int
+    DRY_RUN_FIELD_NUMBER: builtins.int
     query: builtins.str
     """The question in the user's words; 1 to 8,000 characters, not only white space, no control characters but
     line breaks and tabs. Required.
@@ -43,6 +45,15 @@ class QueryRequest(google.protobuf.message.Message):
     """Whether candidates are graded before the gate. Unset means true; false is the gate's tier 2."""
     debug: builtins.bool
     """Whether to return the debug record."""
+    max_cost_usd: builtins.float
+    """What the models of this query may cost, in US dollars at the price table of the settings: FAILED_PRECONDITION
+    with reason BUDGET_EXCEEDED before a call that could cost more than is left. Unset means no limit; below 0 is
+    INVALID_ARGUMENT.
+    """
+    dry_run: builtins.bool
+    """Stop before the first model call and tell what would be sent. Nothing is refused for weak evidence then, since
+    that is for the model's grades to say.
+    """
     @property
     def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Answer only from these sources; empty means all. At most 100; one without documents is NOT_FOUND."""
@@ -60,13 +71,17 @@ class QueryRequest(google.protobuf.message.Message):
         gate: builtins.bool | None = ...,
         grading: builtins.bool | None = ...,
         debug: builtins.bool = ...,
+        max_cost_usd: builtins.float | None = ...,
+        dry_run: builtins.bool = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "gate", b"gate", "grading", b"grading"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "debug", b"debug", "document_ids", b"document_ids", "gate", b"gate", "grading", b"grading", "query", b"query", "sources", b"sources"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "_max_cost_usd", b"_max_cost_usd", "gate", b"gate", "grading", b"grading", "max_cost_usd", b"max_cost_usd"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "_max_cost_usd", b"_max_cost_usd", "debug", b"debug", "document_ids", b"document_ids", "dry_run", b"dry_run", "gate", b"gate", "grading", b"grading", "max_cost_usd", b"max_cost_usd", "query", b"query", "sources", b"sources"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_gate", b"_gate"]) -> typing.Literal["gate"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_grading", b"_grading"]) -> typing.Literal["grading"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_max_cost_usd", b"_max_cost_usd"]) -> typing.Literal["max_cost_usd"] | None: ...
 
 Global___QueryRequest: typing_extensions.TypeAlias = QueryRequest
 
@@ -82,6 +97,8 @@ class StreamQueryRequest(google.protobuf.message.Message):
     GATE_FIELD_NUMBER: builtins.int
     GRADING_FIELD_NUMBER: builtins.int
     DEBUG_FIELD_NUMBER: builtins.int
+    MAX_COST_USD_FIELD_NUMBER: builtins.int
+    DRY_RUN_FIELD_NUMBER: builtins.int
     query: builtins.str
     """The question in the user's words; 1 to 8,000 characters, not only white space, no control characters but
     line breaks and tabs. Required.
@@ -92,6 +109,15 @@ class StreamQueryRequest(google.protobuf.message.Message):
     """Whether candidates are graded before the gate. Unset means true; false is the gate's tier 2."""
     debug: builtins.bool
     """Whether to return the debug record."""
+    max_cost_usd: builtins.float
+    """What the models of this query may cost, in US dollars at the price table of the settings: FAILED_PRECONDITION
+    with reason BUDGET_EXCEEDED before a call that could cost more than is left. Unset means no limit; below 0 is
+    INVALID_ARGUMENT.
+    """
+    dry_run: builtins.bool
+    """Stop before the first model call and tell what would be sent. Nothing is refused for weak evidence then, since
+    that is for the model's grades to say.
+    """
     @property
     def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Answer only from these sources; empty means all. At most 100; one without documents is NOT_FOUND."""
@@ -109,13 +135,17 @@ class StreamQueryRequest(google.protobuf.message.Message):
         gate: builtins.bool | None = ...,
         grading: builtins.bool | None = ...,
         debug: builtins.bool = ...,
+        max_cost_usd: builtins.float | None = ...,
+        dry_run: builtins.bool = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "gate", b"gate", "grading", b"grading"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "debug", b"debug", "document_ids", b"document_ids", "gate", b"gate", "grading", b"grading", "query", b"query", "sources", b"sources"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "_max_cost_usd", b"_max_cost_usd", "gate", b"gate", "grading", b"grading", "max_cost_usd", b"max_cost_usd"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "_max_cost_usd", b"_max_cost_usd", "debug", b"debug", "document_ids", b"document_ids", "dry_run", b"dry_run", "gate", b"gate", "grading", b"grading", "max_cost_usd", b"max_cost_usd", "query", b"query", "sources", b"sources"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_gate", b"_gate"]) -> typing.Literal["gate"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_grading", b"_grading"]) -> typing.Literal["grading"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_max_cost_usd", b"_max_cost_usd"]) -> typing.Literal["max_cost_usd"] | None: ...
 
 Global___StreamQueryRequest: typing_extensions.TypeAlias = StreamQueryRequest
 
@@ -136,6 +166,7 @@ class QueryResponse(google.protobuf.message.Message):
     MARKDOWN_FIELD_NUMBER: builtins.int
     USAGE_FIELD_NUMBER: builtins.int
     DEBUG_FIELD_NUMBER: builtins.int
+    DRY_RUN_FIELD_NUMBER: builtins.int
     answer: builtins.str
     """For people, plain text: the statements one a line, each as `[SOURCE] text [1]` with the numbers of its
     citations, runs of white space made one space; above them a line that says so when all rest on weak evidence.
@@ -179,6 +210,10 @@ class QueryResponse(google.protobuf.message.Message):
     def debug(self) -> clausegate.answer.v1.debug_pb2.DebugRecord:
         """Set when asked for."""
 
+    @property
+    def dry_run(self) -> clausegate.answer.v1.answer_pb2.DryRun:
+        """Set when asked for: then there are neither statements nor a refusal."""
+
     def __init__(
         self,
         *,
@@ -193,9 +228,10 @@ class QueryResponse(google.protobuf.message.Message):
         markdown: builtins.str = ...,
         usage: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.StageUsage] | None = ...,
         debug: clausegate.answer.v1.debug_pb2.DebugRecord | None = ...,
+        dry_run: clausegate.answer.v1.answer_pb2.DryRun | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["debug", b"debug", "metadata", b"metadata", "refusal", b"refusal"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "markdown", b"markdown", "metadata", b"metadata", "notes", b"notes", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["debug", b"debug", "dry_run", b"dry_run", "metadata", b"metadata", "refusal", b"refusal"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "dry_run", b"dry_run", "markdown", b"markdown", "metadata", b"metadata", "notes", b"notes", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
 
 Global___QueryResponse: typing_extensions.TypeAlias = QueryResponse
 
@@ -395,6 +431,27 @@ class Refused(google.protobuf.message.Message):
 Global___Refused: typing_extensions.TypeAlias = Refused
 
 @typing.final
+class Estimated(google.protobuf.message.Message):
+    """What a dry run found; no statement comes before or after it."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DRY_RUN_FIELD_NUMBER: builtins.int
+    @property
+    def dry_run(self) -> clausegate.answer.v1.answer_pb2.DryRun:
+        """What would be sent."""
+
+    def __init__(
+        self,
+        *,
+        dry_run: clausegate.answer.v1.answer_pb2.DryRun | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["dry_run", b"dry_run"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["dry_run", b"dry_run"]) -> None: ...
+
+Global___Estimated: typing_extensions.TypeAlias = Estimated
+
+@typing.final
 class Completed(google.protobuf.message.Message):
     """The end of the stream."""
 
@@ -429,6 +486,7 @@ class StreamQueryResponse(google.protobuf.message.Message):
     DEFINITION_FIELD_NUMBER: builtins.int
     NOTE_FIELD_NUMBER: builtins.int
     REFUSED_FIELD_NUMBER: builtins.int
+    ESTIMATED_FIELD_NUMBER: builtins.int
     COMPLETED_FIELD_NUMBER: builtins.int
     @property
     def retrieved(self) -> Global___Retrieved:
@@ -463,6 +521,10 @@ class StreamQueryResponse(google.protobuf.message.Message):
         """A refusal; no statement comes before or after it."""
 
     @property
+    def estimated(self) -> Global___Estimated:
+        """The estimate of a dry run."""
+
+    @property
     def completed(self) -> Global___Completed:
         """The whole response."""
 
@@ -477,10 +539,11 @@ class StreamQueryResponse(google.protobuf.message.Message):
         definition: Global___ValidatedDefinition | None = ...,
         note: Global___ValidatedNote | None = ...,
         refused: Global___Refused | None = ...,
+        estimated: Global___Estimated | None = ...,
         completed: Global___Completed | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["completed", b"completed", "definition", b"definition", "event", b"event", "gated", b"gated", "graded", b"graded", "note", b"note", "refused", b"refused", "retrieved", b"retrieved", "statement", b"statement", "supporting_clauses", b"supporting_clauses"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["completed", b"completed", "definition", b"definition", "event", b"event", "gated", b"gated", "graded", b"graded", "note", b"note", "refused", b"refused", "retrieved", b"retrieved", "statement", b"statement", "supporting_clauses", b"supporting_clauses"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["retrieved", "graded", "gated", "supporting_clauses", "statement", "definition", "note", "refused", "completed"] | None: ...
+    def HasField(self, field_name: typing.Literal["completed", b"completed", "definition", b"definition", "estimated", b"estimated", "event", b"event", "gated", b"gated", "graded", b"graded", "note", b"note", "refused", b"refused", "retrieved", b"retrieved", "statement", b"statement", "supporting_clauses", b"supporting_clauses"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["completed", b"completed", "definition", b"definition", "estimated", b"estimated", "event", b"event", "gated", b"gated", "graded", b"graded", "note", b"note", "refused", b"refused", "retrieved", b"retrieved", "statement", b"statement", "supporting_clauses", b"supporting_clauses"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["retrieved", "graded", "gated", "supporting_clauses", "statement", "definition", "note", "refused", "estimated", "completed"] | None: ...
 
 Global___StreamQueryResponse: typing_extensions.TypeAlias = StreamQueryResponse

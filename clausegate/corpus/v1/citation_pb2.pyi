@@ -60,6 +60,7 @@ class Certificate(google.protobuf.message.Message):
     CONFIG_SHA256_FIELD_NUMBER: builtins.int
     KEY_ID_FIELD_NUMBER: builtins.int
     SIGNATURE_FIELD_NUMBER: builtins.int
+    PROMPT_SHA256_FIELD_NUMBER: builtins.int
     document_sha256: builtins.str
     """SHA-256 of the file's bytes, 64 lower-case hexadecimal digits."""
     quote_sha256: builtins.str
@@ -75,7 +76,11 @@ class Certificate(google.protobuf.message.Message):
     key_id: builtins.str
     """Names the key of `signature`; empty when unsigned."""
     signature: builtins.bytes
-    """HMAC-SHA-256 over the citation; empty when unsigned."""
+    """HMAC-SHA-256 over the citation, its number left out; empty when unsigned. Only holders of the key can check it."""
+    prompt_sha256: builtins.str
+    """SHA-256 of the prompt that produced the statement, without question and documents, 64 lower-case hexadecimal
+    digits; empty without a model.
+    """
     def __init__(
         self,
         *,
@@ -87,8 +92,9 @@ class Certificate(google.protobuf.message.Message):
         config_sha256: builtins.str = ...,
         key_id: builtins.str = ...,
         signature: builtins.bytes = ...,
+        prompt_sha256: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["config_sha256", b"config_sha256", "document_sha256", b"document_sha256", "generation", b"generation", "key_id", b"key_id", "model", b"model", "prompt_version", b"prompt_version", "quote_sha256", b"quote_sha256", "signature", b"signature"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["config_sha256", b"config_sha256", "document_sha256", b"document_sha256", "generation", b"generation", "key_id", b"key_id", "model", b"model", "prompt_sha256", b"prompt_sha256", "prompt_version", b"prompt_version", "quote_sha256", b"quote_sha256", "signature", b"signature"]) -> None: ...
 
 Global___Certificate: typing_extensions.TypeAlias = Certificate
 

@@ -616,6 +616,165 @@ class GetChunksResponse(google.protobuf.message.Message):
 Global___GetChunksResponse: typing_extensions.TypeAlias = GetChunksResponse
 
 @typing.final
+class ListChunksRequest(google.protobuf.message.Message):
+    """Which chunks to list."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    document_id: builtins.str
+    """See `Document.document_id`. Required; an unknown one is NOT_FOUND."""
+    page_size: builtins.int
+    """Chunks to return. 0 means 50; above 100 is treated as 100; below 0 is INVALID_ARGUMENT."""
+    page_token: builtins.str
+    """`next_page_token` of the previous page; empty for the first. Anything else is INVALID_ARGUMENT. A page of a
+    version that was replaced since is ABORTED with reason DOCUMENT_CONFLICT.
+    """
+    def __init__(
+        self,
+        *,
+        document_id: builtins.str = ...,
+        page_size: builtins.int = ...,
+        page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_id", b"document_id", "page_size", b"page_size", "page_token", b"page_token"]) -> None: ...
+
+Global___ListChunksRequest: typing_extensions.TypeAlias = ListChunksRequest
+
+@typing.final
+class ListChunksResponse(google.protobuf.message.Message):
+    """A page of chunks."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CHUNKS_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """Ask for the next page with it; empty means the end."""
+    @property
+    def chunks(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.chunk_pb2.Chunk]:
+        """By `ordinal`."""
+
+    def __init__(
+        self,
+        *,
+        chunks: collections.abc.Iterable[clausegate.corpus.v1.chunk_pb2.Chunk] | None = ...,
+        next_page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chunks", b"chunks", "next_page_token", b"next_page_token"]) -> None: ...
+
+Global___ListChunksResponse: typing_extensions.TypeAlias = ListChunksResponse
+
+@typing.final
+class AssembleContextRequest(google.protobuf.message.Message):
+    """Which text to assemble."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    QUERY_FIELD_NUMBER: builtins.int
+    SOURCES_FIELD_NUMBER: builtins.int
+    DOCUMENT_IDS_FIELD_NUMBER: builtins.int
+    TOKEN_BUDGET_FIELD_NUMBER: builtins.int
+    query: builtins.str
+    """What the text is for: the chunks that match it best are taken, as many as fit. At most 8,000 characters, no
+    control characters but line breaks and tabs. Empty means the documents from their beginnings.
+    """
+    token_budget: builtins.int
+    """Tokens of `text` at most. 0 means 8,000; above 57,300 is treated as 57,300; below 0 is INVALID_ARGUMENT."""
+    @property
+    def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Only these sources; at most 100; one without documents is NOT_FOUND. Empty means all, but sources or documents
+        are required without a query.
+        """
+
+    @property
+    def document_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Only these documents; empty means all of `sources`. At most 100; an unknown one is NOT_FOUND."""
+
+    def __init__(
+        self,
+        *,
+        query: builtins.str = ...,
+        sources: collections.abc.Iterable[builtins.str] | None = ...,
+        document_ids: collections.abc.Iterable[builtins.str] | None = ...,
+        token_budget: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_ids", b"document_ids", "query", b"query", "sources", b"sources", "token_budget", b"token_budget"]) -> None: ...
+
+Global___AssembleContextRequest: typing_extensions.TypeAlias = AssembleContextRequest
+
+@typing.final
+class ContextPassage(google.protobuf.message.Message):
+    """A chunk, or what is left of it beside its neighbour."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CHUNK_FIELD_NUMBER: builtins.int
+    SPAN_FIELD_NUMBER: builtins.int
+    @property
+    def chunk(self) -> clausegate.corpus.v1.chunk_pb2.Chunk:
+        """The chunk as stored."""
+
+    @property
+    def span(self) -> clausegate.corpus.v1.span_pb2.Span:
+        """The part that stands in `text`, in code points of the document: sentences that the passage before repeats are
+        left out.
+        """
+
+    def __init__(
+        self,
+        *,
+        chunk: clausegate.corpus.v1.chunk_pb2.Chunk | None = ...,
+        span: clausegate.corpus.v1.span_pb2.Span | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["chunk", b"chunk", "span", b"span"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["chunk", b"chunk", "span", b"span"]) -> None: ...
+
+Global___ContextPassage: typing_extensions.TypeAlias = ContextPassage
+
+@typing.final
+class AssembleContextResponse(google.protobuf.message.Message):
+    """The assembled text."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: builtins.int
+    PASSAGES_FIELD_NUMBER: builtins.int
+    TOKEN_COUNT_FIELD_NUMBER: builtins.int
+    TOKEN_ENCODING_FIELD_NUMBER: builtins.int
+    CHUNKS_LEFT_OUT_FIELD_NUMBER: builtins.int
+    INDEX_REVISION_FIELD_NUMBER: builtins.int
+    text: builtins.str
+    """The passages, each below `[Source: "title" (id: …), Section: "heading chain"]`, a rule line between them."""
+    token_count: builtins.int
+    """Tokens of `text`."""
+    token_encoding: builtins.str
+    """How they were counted: the encoding's name, or `estimate`."""
+    chunks_left_out: builtins.int
+    """Chunks considered that did not fit."""
+    index_revision: builtins.str
+    """State of the index that was read, see `DescribeIndexResponse.index_revision`."""
+    @property
+    def passages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___ContextPassage]:
+        """The same in parts, ordered by source, document and position."""
+
+    def __init__(
+        self,
+        *,
+        text: builtins.str = ...,
+        passages: collections.abc.Iterable[Global___ContextPassage] | None = ...,
+        token_count: builtins.int = ...,
+        token_encoding: builtins.str = ...,
+        chunks_left_out: builtins.int = ...,
+        index_revision: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chunks_left_out", b"chunks_left_out", "index_revision", b"index_revision", "passages", b"passages", "text", b"text", "token_count", b"token_count", "token_encoding", b"token_encoding"]) -> None: ...
+
+Global___AssembleContextResponse: typing_extensions.TypeAlias = AssembleContextResponse
+
+@typing.final
 class CountTermsRequest(google.protobuf.message.Message):
     """Which terms to count, and where."""
 

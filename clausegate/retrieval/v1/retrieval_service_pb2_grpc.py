@@ -50,6 +50,16 @@ class RetrievalServiceStub(object):
                 request_serializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.GetChunksRequest.SerializeToString,
                 response_deserializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.GetChunksResponse.FromString,
                 _registered_method=True)
+        self.ListChunks = channel.unary_unary(
+                '/clausegate.retrieval.v1.RetrievalService/ListChunks',
+                request_serializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.ListChunksRequest.SerializeToString,
+                response_deserializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.ListChunksResponse.FromString,
+                _registered_method=True)
+        self.AssembleContext = channel.unary_unary(
+                '/clausegate.retrieval.v1.RetrievalService/AssembleContext',
+                request_serializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.AssembleContextRequest.SerializeToString,
+                response_deserializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.AssembleContextResponse.FromString,
+                _registered_method=True)
         self.CountTerms = channel.unary_unary(
                 '/clausegate.retrieval.v1.RetrievalService/CountTerms',
                 request_serializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.CountTermsRequest.SerializeToString,
@@ -83,6 +93,21 @@ class RetrievalServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListChunks(self, request, context):
+        """The live chunks of one document in order.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AssembleContext(self, request, context):
+        """Source text for a writer, within a token budget: chunks in the order of their documents, overlaps once, each
+        under a line that says where it is from.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CountTerms(self, request, context):
         """In how many live chunks each term stands, and what was searched: the evidence of an absence.
         """
@@ -107,6 +132,16 @@ def add_RetrievalServiceServicer_to_server(servicer, server):
                     servicer.GetChunks,
                     request_deserializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.GetChunksRequest.FromString,
                     response_serializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.GetChunksResponse.SerializeToString,
+            ),
+            'ListChunks': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListChunks,
+                    request_deserializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.ListChunksRequest.FromString,
+                    response_serializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.ListChunksResponse.SerializeToString,
+            ),
+            'AssembleContext': grpc.unary_unary_rpc_method_handler(
+                    servicer.AssembleContext,
+                    request_deserializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.AssembleContextRequest.FromString,
+                    response_serializer=clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.AssembleContextResponse.SerializeToString,
             ),
             'CountTerms': grpc.unary_unary_rpc_method_handler(
                     servicer.CountTerms,
@@ -196,6 +231,60 @@ class RetrievalService(object):
             '/clausegate.retrieval.v1.RetrievalService/GetChunks',
             clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.GetChunksRequest.SerializeToString,
             clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.GetChunksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListChunks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clausegate.retrieval.v1.RetrievalService/ListChunks',
+            clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.ListChunksRequest.SerializeToString,
+            clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.ListChunksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AssembleContext(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clausegate.retrieval.v1.RetrievalService/AssembleContext',
+            clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.AssembleContextRequest.SerializeToString,
+            clausegate_dot_retrieval_dot_v1_dot_retrieval__service__pb2.AssembleContextResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -73,6 +73,38 @@ _RetrievalServiceGetChunksType = typing_extensions.TypeVar(
     ],
 )
 
+_RetrievalServiceListChunksType = typing_extensions.TypeVar(
+    '_RetrievalServiceListChunksType',
+    grpc.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.retrieval_service_pb2.ListChunksRequest,
+        clausegate.retrieval.v1.retrieval_service_pb2.ListChunksResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.retrieval_service_pb2.ListChunksRequest,
+        clausegate.retrieval.v1.retrieval_service_pb2.ListChunksResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.retrieval_service_pb2.ListChunksRequest,
+        clausegate.retrieval.v1.retrieval_service_pb2.ListChunksResponse,
+    ],
+)
+
+_RetrievalServiceAssembleContextType = typing_extensions.TypeVar(
+    '_RetrievalServiceAssembleContextType',
+    grpc.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextRequest,
+        clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextRequest,
+        clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextRequest,
+        clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextResponse,
+    ],
+)
+
 _RetrievalServiceCountTermsType = typing_extensions.TypeVar(
     '_RetrievalServiceCountTermsType',
     grpc.UnaryUnaryMultiCallable[
@@ -89,7 +121,7 @@ _RetrievalServiceCountTermsType = typing_extensions.TypeVar(
     ],
 )
 
-class RetrievalServiceStub(typing.Generic[_RetrievalServiceSearchType, _RetrievalServiceFindDefinitionsType, _RetrievalServiceGetChunksType, _RetrievalServiceCountTermsType]):
+class RetrievalServiceStub(typing.Generic[_RetrievalServiceSearchType, _RetrievalServiceFindDefinitionsType, _RetrievalServiceGetChunksType, _RetrievalServiceListChunksType, _RetrievalServiceAssembleContextType, _RetrievalServiceCountTermsType]):
     """Search over the live document versions of the caller's tenant."""
 
     @typing.overload
@@ -105,6 +137,14 @@ class RetrievalServiceStub(typing.Generic[_RetrievalServiceSearchType, _Retrieva
         grpc.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.retrieval_service_pb2.GetChunksRequest,
             clausegate.retrieval.v1.retrieval_service_pb2.GetChunksResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            clausegate.retrieval.v1.retrieval_service_pb2.ListChunksRequest,
+            clausegate.retrieval.v1.retrieval_service_pb2.ListChunksResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextRequest,
+            clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.retrieval_service_pb2.CountTermsRequest,
@@ -127,6 +167,14 @@ class RetrievalServiceStub(typing.Generic[_RetrievalServiceSearchType, _Retrieva
             clausegate.retrieval.v1.retrieval_service_pb2.GetChunksResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
+            clausegate.retrieval.v1.retrieval_service_pb2.ListChunksRequest,
+            clausegate.retrieval.v1.retrieval_service_pb2.ListChunksResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextRequest,
+            clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.retrieval_service_pb2.CountTermsRequest,
             clausegate.retrieval.v1.retrieval_service_pb2.CountTermsResponse,
         ],
@@ -143,6 +191,14 @@ class RetrievalServiceStub(typing.Generic[_RetrievalServiceSearchType, _Retrieva
     GetChunks: _RetrievalServiceGetChunksType
     """Live chunks by id, in the order asked. NOT_FOUND names the first id that is not live."""
 
+    ListChunks: _RetrievalServiceListChunksType
+    """The live chunks of one document in order."""
+
+    AssembleContext: _RetrievalServiceAssembleContextType
+    """Source text for a writer, within a token budget: chunks in the order of their documents, overlaps once, each
+    under a line that says where it is from.
+    """
+
     CountTerms: _RetrievalServiceCountTermsType
     """In how many live chunks each term stands, and what was searched: the evidence of an absence."""
 
@@ -158,6 +214,14 @@ RetrievalServiceAsyncStub: typing_extensions.TypeAlias = RetrievalServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.retrieval.v1.retrieval_service_pb2.GetChunksRequest,
         clausegate.retrieval.v1.retrieval_service_pb2.GetChunksResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.retrieval_service_pb2.ListChunksRequest,
+        clausegate.retrieval.v1.retrieval_service_pb2.ListChunksResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextRequest,
+        clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.retrieval.v1.retrieval_service_pb2.CountTermsRequest,
@@ -193,6 +257,24 @@ class RetrievalServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[clausegate.retrieval.v1.retrieval_service_pb2.GetChunksResponse, collections.abc.Awaitable[clausegate.retrieval.v1.retrieval_service_pb2.GetChunksResponse]]:
         """Live chunks by id, in the order asked. NOT_FOUND names the first id that is not live."""
+
+    @abc.abstractmethod
+    def ListChunks(
+        self,
+        request: clausegate.retrieval.v1.retrieval_service_pb2.ListChunksRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[clausegate.retrieval.v1.retrieval_service_pb2.ListChunksResponse, collections.abc.Awaitable[clausegate.retrieval.v1.retrieval_service_pb2.ListChunksResponse]]:
+        """The live chunks of one document in order."""
+
+    @abc.abstractmethod
+    def AssembleContext(
+        self,
+        request: clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextResponse, collections.abc.Awaitable[clausegate.retrieval.v1.retrieval_service_pb2.AssembleContextResponse]]:
+        """Source text for a writer, within a token budget: chunks in the order of their documents, overlaps once, each
+        under a line that says where it is from.
+        """
 
     @abc.abstractmethod
     def CountTerms(

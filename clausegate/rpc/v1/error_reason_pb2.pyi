@@ -84,6 +84,38 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """DEADLINE_EXCEEDED: the caller's deadline passed before the work was done."""
     ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 24
     """INTERNAL: a defect of ours, logged under the trace id. The message never holds foreign text."""
+    ERROR_REASON_AUDIT_UNAVAILABLE: _ErrorReason.ValueType  # 25
+    """UNAVAILABLE: the audit record cannot be written, and no answer leaves without it. `RetryInfo` says when to try
+    again. Example: a full disk.
+    """
+    ERROR_REASON_MODEL_NOT_CONFIGURED: _ErrorReason.ValueType  # 26
+    """FAILED_PRECONDITION: the task needs a chat model and none is configured; the message names the settings.
+    Example: `CompileArticle` without `OPENAI_API_KEY`.
+    """
+    ERROR_REASON_MODEL_REJECTED: _ErrorReason.ValueType  # 27
+    """FAILED_PRECONDITION: the model server refuses the call itself: a wrong key, an unknown model, a parameter it
+    does not take. Repeating does not help; the log holds its words.
+    """
+    ERROR_REASON_MODEL_RATE_LIMITED: _ErrorReason.ValueType  # 28
+    """RESOURCE_EXHAUSTED: the model server says that it gets too many calls, also after the repeats that fit into
+    the deadline. `RetryInfo` says when to try again.
+    """
+    ERROR_REASON_CONTRACT_FAILED: _ErrorReason.ValueType  # 29
+    """UNAVAILABLE: the model's reply does not keep its contract, nor does the one repair attempt. Example: no JSON,
+    a missing field, fewer queries than asked for.
+    """
+    ERROR_REASON_BUDGET_EXCEEDED: _ErrorReason.ValueType  # 30
+    """FAILED_PRECONDITION: the next model call could cost more than `max_cost_usd` leaves, or its model has no price
+    in the settings while a limit is asked for. Nothing was answered.
+    """
+    ERROR_REASON_REPLAY_DIVERGED: _ErrorReason.ValueType  # 31
+    """FAILED_PRECONDITION: a replayed call differs from the recorded one, or the recording has ended."""
+    ERROR_REASON_PROJECT_NOT_FOUND: _ErrorReason.ValueType  # 32
+    """NOT_FOUND: no project has this id. Example: `project`: `pricing-review`."""
+    ERROR_REASON_PROJECT_EXISTS: _ErrorReason.ValueType  # 33
+    """ALREADY_EXISTS: a project with this id exists."""
+    ERROR_REASON_ARTICLE_NOT_FOUND: _ErrorReason.ValueType  # 34
+    """NOT_FOUND: no article has this id."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every `google.rpc.ErrorInfo.reason` is the name of one of these without its prefix; the domain is
@@ -152,4 +184,36 @@ ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 23
 """DEADLINE_EXCEEDED: the caller's deadline passed before the work was done."""
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 24
 """INTERNAL: a defect of ours, logged under the trace id. The message never holds foreign text."""
+ERROR_REASON_AUDIT_UNAVAILABLE: ErrorReason.ValueType  # 25
+"""UNAVAILABLE: the audit record cannot be written, and no answer leaves without it. `RetryInfo` says when to try
+again. Example: a full disk.
+"""
+ERROR_REASON_MODEL_NOT_CONFIGURED: ErrorReason.ValueType  # 26
+"""FAILED_PRECONDITION: the task needs a chat model and none is configured; the message names the settings.
+Example: `CompileArticle` without `OPENAI_API_KEY`.
+"""
+ERROR_REASON_MODEL_REJECTED: ErrorReason.ValueType  # 27
+"""FAILED_PRECONDITION: the model server refuses the call itself: a wrong key, an unknown model, a parameter it
+does not take. Repeating does not help; the log holds its words.
+"""
+ERROR_REASON_MODEL_RATE_LIMITED: ErrorReason.ValueType  # 28
+"""RESOURCE_EXHAUSTED: the model server says that it gets too many calls, also after the repeats that fit into
+the deadline. `RetryInfo` says when to try again.
+"""
+ERROR_REASON_CONTRACT_FAILED: ErrorReason.ValueType  # 29
+"""UNAVAILABLE: the model's reply does not keep its contract, nor does the one repair attempt. Example: no JSON,
+a missing field, fewer queries than asked for.
+"""
+ERROR_REASON_BUDGET_EXCEEDED: ErrorReason.ValueType  # 30
+"""FAILED_PRECONDITION: the next model call could cost more than `max_cost_usd` leaves, or its model has no price
+in the settings while a limit is asked for. Nothing was answered.
+"""
+ERROR_REASON_REPLAY_DIVERGED: ErrorReason.ValueType  # 31
+"""FAILED_PRECONDITION: a replayed call differs from the recorded one, or the recording has ended."""
+ERROR_REASON_PROJECT_NOT_FOUND: ErrorReason.ValueType  # 32
+"""NOT_FOUND: no project has this id. Example: `project`: `pricing-review`."""
+ERROR_REASON_PROJECT_EXISTS: ErrorReason.ValueType  # 33
+"""ALREADY_EXISTS: a project with this id exists."""
+ERROR_REASON_ARTICLE_NOT_FOUND: ErrorReason.ValueType  # 34
+"""NOT_FOUND: no article has this id."""
 Global___ErrorReason: typing_extensions.TypeAlias = ErrorReason

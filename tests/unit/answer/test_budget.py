@@ -3,10 +3,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.answer.budget import BudgetLimits, format_chunk, pack
+from inference.tokens import TokenCounter, estimate
+from services.answer.budget import BudgetLimits, pack
+from services.answer.context import format_chunk
 from services.answer.corpus import Candidate, Chunk, Span
 from services.answer.grading import GradedCandidate
-from services.answer.tokens import TokenCounter, estimate
 
 BY_CHARACTER = TokenCounter("characters", len)
 chunks = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 200)), max_size=12)

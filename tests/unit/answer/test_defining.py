@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from inference.tokens import TokenCounter
 from services.answer.corpus import Definition, ResolvedDefinition, Span
 from services.answer.defining import conflicts_of, defines, fitting, relevant, term_asked_for
-from services.answer.tokens import TokenCounter
 
 
 def definition(term: str, source: str = "cme", document: str = "cme/a.txt") -> Definition:

@@ -5,7 +5,7 @@ import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.answer.tokens import (
+from inference.tokens import (
     O200K_BASE,
     CachedEncoding,
     EncodingBroken,

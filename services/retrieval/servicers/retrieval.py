@@ -18,7 +18,7 @@ from services.retrieval.indexes import Indexes
 from services.retrieval.queries import Limits, SearchMode, SearchQuery
 from services.retrieval.reading import count_terms, read_chunks
 from services.retrieval.search import Candidate, Found, Leg
-from services.retrieval.servicer_wire import chunk_to_wire, definition_to_wire, span_to_wire, version_of
+from services.retrieval.servicers.wire import chunk_to_wire, definition_to_wire, span_to_wire, version_of
 
 Context = grpc.aio.ServicerContext[object, object]
 

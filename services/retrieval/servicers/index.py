@@ -23,7 +23,7 @@ from services.retrieval.replacing import (
     remove,
     replace,
 )
-from services.retrieval.servicer_wire import (
+from services.retrieval.servicers.wire import (
     chunk_of,
     definition_of,
     document_of,

@@ -1,0 +1,1 @@
+"""Chat models behind any OpenAI-compatible endpoint: what is asked of one is in `model`."""

@@ -1,0 +1,25 @@
+"""What can go wrong with a model server."""
+
+from __future__ import annotations
+
+from chassis.errors import Exhausted, Precondition, Unavailable
+
+
+class ModelServerUnavailable(Unavailable):
+    """The model server does not answer in time, fails, or answers something that is no reply."""
+
+
+class ModelRateLimited(Exhausted):
+    """The model server gets too many calls, also after the repeats that fit into the deadline."""
+
+    reason = "MODEL_RATE_LIMITED"
+
+
+class ModelQueueFull(Exhausted):
+    """As many calls as may wait are waiting already."""
+
+
+class ModelRejected(Precondition):
+    """The model server refuses the call itself: key, model name or parameters are wrong."""
+
+    reason = "MODEL_REJECTED"

@@ -1,0 +1,38 @@
+"""Settings of every process that calls a model server."""
+
+from __future__ import annotations
+
+from pydantic import Field, SecretStr
+
+from chassis.settings import ProcessSettings
+
+
+class ModelServerSettings(ProcessSettings):
+    """One OpenAI-compatible endpoint for all tasks. Without key and address no model server is called."""
+
+    openai_api_key: SecretStr = Field(
+        default=SecretStr(""),
+        validation_alias="OPENAI_API_KEY",
+        description="Key of the model server. Setting it, or the address, sends document text there.",
+    )
+    openai_base_url: str = Field(
+        default="",
+        validation_alias="OPENAI_BASE_URL",
+        description="Address of the model server, for example http://127.0.0.1:8080/v1; empty: OpenAI's.",
+    )
+    model_deadline_seconds: float = Field(
+        default=60.0, gt=0, le=600, description="Limit of each call of a model, repeats among it."
+    )
+    model_attempts: int = Field(default=3, ge=1, le=10, description="Times that one call is sent at most.")
+    model_concurrency: int = Field(default=16, ge=1, le=1000, description="Calls that run at once.")
+    model_queue: int = Field(
+        default=128, ge=0, le=10_000, description="Calls that may wait; more are refused at once."
+    )
+    model_text_in_spans: bool = Field(
+        default=False, description="Whether spans hold prompts and replies, and so document text."
+    )
+
+    @property
+    def names_model_server(self) -> bool:
+        """Whether a model server may be called."""
+        return bool(self.openai_api_key.get_secret_value() or self.openai_base_url)

@@ -1,0 +1,61 @@
+"""Lays out what a model is shown: chunks as data between markers that no document can hold (N-9).
+
+The markers carry a random code of the request, so that text of a document can neither end its block nor begin
+another; lines that only look like our layout are marked as text. Chunks are named by handles (`c1`, `c2`, …),
+which mean nothing outside the request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from services.answer.corpus import Chunk
+
+RULE_LINE = "---"
+_LOOK_ALIKE = re.compile(
+    r"^(?P<blank>[^\S\n]*)(?=<<<|>>>|\[Source:|\[c\d+\]|---\s*$)", re.MULTILINE | re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Chunks as a model is shown them."""
+
+    text: str
+    handles: Mapping[str, Chunk]
+    """The chunk behind each handle; every other handle is an invention."""
+
+
+def format_chunk(chunk: Chunk) -> str:
+    """A chunk below the line that says where it is from; a continued table has its header again."""
+    section = " > ".join(chunk.heading_chain) or chunk.section
+    header = f"{chunk.table_header}\n" if chunk.table_header else ""
+    attribution = f'[Source: "{_line(chunk.title)}" (id: {chunk.document_id}), Section: "{_line(section)}"]'
+    return f"{attribution}\n{_as_text(header + chunk.text)}\n"
+
+
+def lay_out(chunks: Sequence[Chunk], code: str) -> Material:
+    """The chunks in the order given, each under its handle, between markers that carry `code`."""
+    handles = {f"c{number}": chunk for number, chunk in enumerate(chunks, start=1)}
+    parts = [f"[{handle}]\n{format_chunk(chunk)}" for handle, chunk in handles.items()]
+    return Material(enclose(f"{RULE_LINE}\n".join(parts), code), handles)
+
+
+def enclose(text: str, code: str) -> str:
+    """Text as data between markers that carry `code`."""
+    return f"<<<documents {code}\n{text}documents {code}>>>\n"
+
+
+def _as_text(text: str) -> str:
+    """Text whose lines cannot be taken for our layout: look-alikes get a backslash in front.
+
+    Words behind one cannot be quoted from the model's view of them; nothing of a contract looks like this.
+    """
+    return _LOOK_ALIKE.sub(lambda match: f"{match['blank']}\\", text)
+
+
+def _line(text: str) -> str:
+    """One line without quotation marks that could end the attribution."""
+    return " ".join(text.replace('"', "'").split())

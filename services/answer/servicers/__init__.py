@@ -1,0 +1,1 @@
+"""What the answer service offers: one thin servicer per proto service."""

@@ -1,0 +1,1 @@
+"""What the retrieval service offers: one thin servicer per proto service."""
