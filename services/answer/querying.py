@@ -30,7 +30,7 @@ from services.answer.sentences import Sentence
 from services.answer.tracking import Clock, Progress, debug_record
 
 if TYPE_CHECKING:
-    from services.answer.retrieval_client import RetrievalClient
+    from services.answer.clients.retrieval import RetrievalClient
 
 LOCAL_GRADER = "local"
 MAX_NEAREST_CLAUSES = 3

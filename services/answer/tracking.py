@@ -23,6 +23,8 @@ class Clock:
     """Monotonic, for durations."""
     new_id: Callable[[], str]
     """A fresh query id."""
+    new_code: Callable[[], str]
+    """A fresh random code, 16 hexadecimal digits: what documents cannot know, see `context`."""
 
 
 @dataclass(slots=True)

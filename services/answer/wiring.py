@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
+from secrets import token_hex
 from uuid import uuid4
 
 import grpc
@@ -28,15 +29,20 @@ from clausegate.answer.v1 import (
 )
 from inference.tokens import token_counter
 from services.answer.audit import Records
+from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
 from services.answer.querying import Querying
 from services.answer.record_files import RecordFile, RecordWriter
-from services.answer.retrieval_client import RETRIED_SERVICES, RetrievalClient
 from services.answer.servicers.query import QueryServicer
 from services.answer.settings import AnswerSettings
 from services.answer.tracking import Clock
 
 MEGABYTE = 1_000_000
-SYSTEM_CLOCK = Clock(now=lambda: datetime.now(UTC), seconds=time.monotonic, new_id=lambda: str(uuid4()))
+SYSTEM_CLOCK = Clock(
+    now=lambda: datetime.now(UTC),
+    seconds=time.monotonic,
+    new_id=lambda: str(uuid4()),
+    new_code=lambda: token_hex(8),
+)
 
 
 @asynccontextmanager

@@ -26,6 +26,7 @@ CLOCK = Clock(
     now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
     seconds=iter(range(1000)).__next__,
     new_id=lambda: "id",
+    new_code=lambda: "0123456789abcdef",
 )
 GATE = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
 REFUSAL = Refusal(
