@@ -468,8 +468,8 @@ async def test_a_retrieval_service_that_does_not_answer_is_unavailable(tmp_path,
     async with answering(f"127.0.0.1:{free_port()}", tmp_path) as queries:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await queries.Query(QueryRequest(query="fee"))
-    assert error_of(caught.value) == ("UNAVAILABLE", "AUDIT_UNAVAILABLE", None)
-    assert records(tmp_path)[0]["error_reason"] == "AUDIT_UNAVAILABLE"
+    assert error_of(caught.value) == ("UNAVAILABLE", "UPSTREAM_UNAVAILABLE", None)
+    assert records(tmp_path)[0]["error_reason"] == "UPSTREAM_UNAVAILABLE"
 
 
 async def test_an_answer_that_cannot_be_recorded_does_not_leave(index, tmp_path):
@@ -480,7 +480,7 @@ async def test_an_answer_that_cannot_be_recorded_does_not_leave(index, tmp_path)
         call = queries.StreamQuery(StreamQueryRequest(query="Which law governs the agreement?"))
         streamed = [(await call.read()).WhichOneof("event") for _ in range(3)]
         assert await call.code() is grpc.StatusCode.UNAVAILABLE
-    assert error_of(caught.value) == ("UNAVAILABLE", "UPSTREAM_UNAVAILABLE", None)
+    assert error_of(caught.value) == ("UNAVAILABLE", "AUDIT_UNAVAILABLE", None)
     assert streamed == ["retrieved", "graded", "gated"]
 
 
