@@ -12,6 +12,8 @@ from services.answer.corpus import Span
 class MatchLevel(StrEnum):
     """How a quote was found in the stored text, strictest first."""
 
+    UNSPECIFIED = "unspecified"
+    """Not by us: only citations that a caller sends say so."""
     EXACT = "exact"
     NORMALISED = "normalised"
     FOLDED = "folded"
@@ -19,13 +21,17 @@ class MatchLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What anybody needs to check a citation later; unsigned until signing keys exist (N-1)."""
+    """What anybody needs to check a citation later (N-1), see `clausegate.corpus.v1.Certificate`."""
 
     document_sha256: str
     quote_sha256: str
     generation: str
     model: str
+    prompt_version: str
+    prompt_sha256: str
     config_sha256: str
+    key_id: str = ""
+    signature: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +201,11 @@ class Metadata:
     normalized_query: str
     finished_at: datetime
     latency_seconds: float
+    prompt_version: str = ""
+    grading_failure: str = ""
+    """Reason of a model's grading that failed, so that local grading stood in; empty otherwise."""
+    dropped_statements: int = 0
+    """Statements of the model that did not leave."""
 
 
 @dataclass(frozen=True, slots=True)

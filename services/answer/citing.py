@@ -10,9 +10,22 @@ from services.answer.answers import Certificate, Citation
 from services.answer.corpus import Chunk, Definition, Document, PageSpan, Span
 from services.answer.quotes import QuoteMatch, find_quote
 from services.answer.sentences import Sentence
+from services.answer.signing import Signer
 
 EXTRACTIVE = "extractive"
 """Stands for the chat model where none wrote the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who made the statements that are cited, as certificates say it."""
+
+    config_sha256: str
+    """Over the settings that shape an answer, see `Policy.sha256`."""
+    model: str = EXTRACTIVE
+    prompt_version: str = ""
+    """Empty without a model, as is `prompt_sha256`."""
+    prompt_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +35,15 @@ class Quote:
     text: str
     chunk_id: str
     document_id: str
-    start: int
-    """Where they are expected, in code points of the document."""
+    start: int = 0
+    """Where they are expected, in code points of the document; 0 for the first place in the chunk."""
+    runs_on: bool = False
+    """Whether they may run on into the next chunk: then those in this one are cited."""
+
+
+def quote_in(chunk: Chunk, text: str) -> Quote:
+    """Words that somebody says stand somewhere in a chunk."""
+    return Quote(text, chunk.chunk_id, chunk.document_id)
 
 
 def quote_of_sentence(sentence: Sentence) -> Quote:
@@ -34,7 +54,9 @@ def quote_of_sentence(sentence: Sentence) -> Quote:
 
 def quote_of_definition(definition: Definition) -> Quote:
     """A definition's own words as a quote."""
-    return Quote(definition.text, definition.chunk_id, definition.document_id, definition.span.start)
+    return Quote(
+        definition.text, definition.chunk_id, definition.document_id, definition.span.start, runs_on=True
+    )
 
 
 def pages_of(pages: Sequence[PageSpan], span: Span) -> tuple[int | None, int | None]:
@@ -47,12 +69,17 @@ class Citations:
     """The citations of one answer, numbered from 1 in order of first use. The same words get one number."""
 
     def __init__(
-        self, chunks: Mapping[str, Chunk], documents: Mapping[str, Document], config_sha256: str
+        self,
+        chunks: Mapping[str, Chunk],
+        documents: Mapping[str, Document],
+        origin: Origin,
+        signer: Signer,
     ) -> None:
         """`chunks` and `documents` as they stand in the index now, by id; what is gone is absent."""
         self._chunks = chunks
         self._documents = documents
-        self._config_sha256 = config_sha256
+        self._origin = origin
+        self._signer = signer
         self._citations: dict[tuple[str, Span], Citation] = {}
 
     @property
@@ -80,7 +107,8 @@ class Citations:
         chunk = self._chunks.get(quote.chunk_id)
         if chunk is None or not self._is_live(chunk):
             return None
-        match = find_quote(chunk.text, _within(chunk, quote), near=quote.start - chunk.span.start)
+        words = _within(chunk, quote) if quote.runs_on else quote.text
+        match = find_quote(chunk.text, words, near=quote.start - chunk.span.start)
         return (chunk, match) if match else None
 
     def _is_live(self, chunk: Chunk) -> bool:
@@ -91,7 +119,7 @@ class Citations:
     def _citation(self, chunk: Chunk, match: QuoteMatch, span: Span) -> Citation:
         quote = chunk.text[match.span.start : match.span.end]
         page, last_page = pages_of(chunk.pages, span)
-        return Citation(
+        citation = Citation(
             number=len(self._citations) + 1,
             document=chunk.document_id,
             source=chunk.source,
@@ -108,13 +136,16 @@ class Citations:
                 document_sha256=self._documents[chunk.document_id].content_sha256,
                 quote_sha256=hashlib.sha256(quote.encode()).hexdigest(),
                 generation=chunk.generation,
-                model=EXTRACTIVE,
-                config_sha256=self._config_sha256,
+                model=self._origin.model,
+                prompt_version=self._origin.prompt_version,
+                prompt_sha256=self._origin.prompt_sha256,
+                config_sha256=self._origin.config_sha256,
             ),
         )
+        return self._signer.sign(citation)
 
 
 def _within(chunk: Chunk, quote: Quote) -> str:
-    """The part of a quote that can stand in its chunk: a definition may run on into the next one."""
+    """The part of a quote that can stand in its chunk."""
     room = chunk.span.end - quote.start
     return quote.text[:room] if 0 < room < len(quote.text) else quote.text

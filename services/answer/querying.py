@@ -19,7 +19,7 @@ from services.answer import defining, gate, grading, refusing
 from services.answer.answers import Answer, GateDecision, GateRule, Metadata, RefusalReason
 from services.answer.audit import Records
 from services.answer.budget import BudgetLimits, Packed, pack
-from services.answer.citing import EXTRACTIVE, Citations
+from services.answer.citing import EXTRACTIVE, Citations, Origin
 from services.answer.composing import Draft, clause_of, compose
 from services.answer.corpus import Found, ResolvedDefinition
 from services.answer.events import Completed, Event, Gated, Graded, GradedChunk, Response, Retrieved, unfold
@@ -27,6 +27,7 @@ from services.answer.extraction import choose_sentences
 from services.answer.questions import Question, check
 from services.answer.rendering import render_markdown, render_text
 from services.answer.sentences import Sentence
+from services.answer.signing import Signer
 from services.answer.tracking import Clock, Progress, debug_record
 
 if TYPE_CHECKING:
@@ -67,12 +68,14 @@ class Querying:
         policy: Policy,
         records: Records,
         clock: Clock,
+        signer: Signer,
     ) -> None:
         self._retrieval = retrieval
         self._counter = counter
         self._policy = policy
         self._records = records
         self._clock = clock
+        self._signer = signer
 
     async def answer(self, question: Question, caller: Caller) -> Response:
         """The whole answer: the last event of `events`."""
@@ -204,7 +207,7 @@ class Querying:
         """Re-read every chunk that the draft quotes, and keep what still stands there."""
         with _tracer.start_as_current_span("verify") as span:
             chunks, documents = await self._retrieval.read_back(draft.chunk_ids(), draft.document_ids())
-            citations = Citations(chunks, documents, self._policy.sha256())
+            citations = Citations(chunks, documents, Origin(self._policy.sha256()), self._signer)
             answer = compose(draft, citations, chunks, documents)
             span.set_attribute("clausegate.citations", len(answer.citations))
         return answer

@@ -34,6 +34,7 @@ from services.answer.querying import Querying
 from services.answer.record_files import RecordFile, RecordWriter
 from services.answer.servicers.query import QueryServicer
 from services.answer.settings import AnswerSettings
+from services.answer.signing import Signer, read_keys
 from services.answer.tracking import Clock
 
 MEGABYTE = 1_000_000
@@ -47,7 +48,11 @@ SYSTEM_CLOCK = Clock(
 
 @asynccontextmanager
 async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
-    """What the answer service offers to a server, alive until the context ends."""
+    """What the answer service offers to a server, alive until the context ends.
+
+    Raises `SigningKeysBroken` when the file of signing keys cannot be used.
+    """
+    signer = Signer(read_keys(settings.signing_keys_file) if settings.signing_keys_file else ())
     async with AsyncExitStack() as stack:
         writer = await stack.enter_async_context(RecordWriter())
         channel = await stack.enter_async_context(
@@ -59,6 +64,7 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             policy=settings.policy(),
             records=_records(settings, writer),
             clock=SYSTEM_CLOCK,
+            signer=signer,
         )
         yield Services(
             names=tuple(

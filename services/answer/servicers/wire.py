@@ -105,7 +105,11 @@ def _citation(one: answers.Citation) -> citation_pb2.Citation:
             quote_sha256=certificate.quote_sha256,
             generation=certificate.generation,
             model=certificate.model,
+            prompt_version=certificate.prompt_version,
+            prompt_sha256=certificate.prompt_sha256,
             config_sha256=certificate.config_sha256,
+            key_id=certificate.key_id,
+            signature=certificate.signature,
         ),
     )
 

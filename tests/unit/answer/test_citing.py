@@ -6,8 +6,9 @@ import hashlib
 import pytest
 
 from services.answer.answers import MatchLevel
-from services.answer.citing import Citations, Quote, pages_of
+from services.answer.citing import Citations, Origin, Quote, pages_of, quote_in
 from services.answer.corpus import Chunk, Document, PageSpan, SectionSpan, Span, section_name
+from services.answer.signing import SignatureState, Signer, SigningKey
 
 TEXT = "4.2 Fees. The fee is USD 100. Notice\nis thirty days."
 CHUNK = Chunk(
@@ -25,11 +26,12 @@ CHUNK = Chunk(
     generation="g1",
     sentences=(),
 )
+ORIGIN = Origin("c" * 64, "gpt-4.1", "answer/1", "p" * 64)
 DOCUMENT = Document("cme/a.pdf", "Agreement", "d" * 64, "g1", ())
 
 
 def citations(chunk: Chunk = CHUNK, document: Document = DOCUMENT) -> Citations:
-    return Citations({chunk.chunk_id: chunk}, {document.document_id: document}, "c" * 64)
+    return Citations({chunk.chunk_id: chunk}, {document.document_id: document}, ORIGIN, Signer())
 
 
 def quote(text: str, start: int = 1000) -> Quote:
@@ -94,9 +96,34 @@ def test_a_chunk_that_is_gone_or_of_another_version_cannot_be_cited():
 
 
 def test_a_definition_that_runs_on_into_the_next_chunk_is_cited_up_to_the_end_of_its_own():
-    citation = citations().cite(quote("Notice\nis thirty days. It is in writing.", 1030))
+    definition = dataclasses.replace(quote("Notice\nis thirty days. It is in writing.", 1030), runs_on=True)
+    citation = citations().cite(definition)
     assert citation is not None
     assert citation.quote == "Notice\nis thirty days."
+
+
+def test_other_quotes_must_stand_in_one_chunk():
+    assert citations().cite(quote("Notice\nis thirty days. It is in writing.", 1030)) is None
+
+
+def test_a_quote_without_a_place_is_cited_where_the_chunk_holds_it_first():
+    text = "A fee. A fee."
+    chunk = dataclasses.replace(CHUNK, text=text, span=Span(1000, 1000 + len(text)))
+    citation = citations(chunk).cite(quote_in(chunk, "A fee."))
+    assert citation is not None
+    assert citation.span == Span(1000, 1006)
+
+
+def test_a_certificate_names_model_prompt_and_settings():
+    certificate = citations().cite(quote("The fee")).certificate
+    assert (certificate.model, certificate.prompt_version) == ("gpt-4.1", "answer/1")
+    assert (certificate.prompt_sha256, certificate.config_sha256) == ("p" * 64, "c" * 64)
+
+
+def test_with_a_key_citations_are_signed():
+    signer = Signer((SigningKey("k1", b"s" * 32),))
+    book = Citations({"chunk": CHUNK}, {"cme/a.pdf": DOCUMENT}, ORIGIN, signer)
+    assert signer.check(book.cite(quote("The fee"))) is SignatureState.VALID
 
 
 def test_a_format_without_pages_gives_none():

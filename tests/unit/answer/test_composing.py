@@ -5,11 +5,12 @@ import dataclasses
 import pytest
 
 from services.answer.answers import NoteKind
-from services.answer.citing import Citations
+from services.answer.citing import Citations, Origin
 from services.answer.composing import Draft, compose
 from services.answer.corpus import Candidate, Chunk, Definition, Document, ResolvedDefinition, Span
 from services.answer.grading import GradedCandidate
 from services.answer.sentences import sentences_of
+from services.answer.signing import Signer
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each Device."
 NOTICE = "Either party may terminate as set out in Section 9 of the agreement."
@@ -60,7 +61,7 @@ def answer(of: Draft, live: tuple[Chunk, ...] = ALL, unreadable: tuple[int, ...]
     documents = {
         one.document_id: Document(one.document_id, one.title, "d" * 64, "g", unreadable) for one in live
     }
-    return compose(of, Citations(chunks, documents, "c" * 64), chunks, documents)
+    return compose(of, Citations(chunks, documents, Origin("c" * 64), Signer()), chunks, documents)
 
 
 def test_statements_definitions_and_conflicts_are_numbered_in_order_of_use():
