@@ -150,6 +150,15 @@ class Completer:
         """The model that a contract is asked of."""
         return self._tasks[contract.name]
 
+    def require(self, contract: Contract[R]) -> ChatModel:
+        """The model server, for work that makes no sense without. Raises `ModelNotConfigured`."""
+        if self._chat is None:
+            raise ModelNotConfigured(
+                f"The task `{contract.name}` needs a chat model: set OPENAI_API_KEY, or OPENAI_BASE_URL"
+                " for a compatible server."
+            )
+        return self._chat
+
     def prompt_tokens(self, contract: Contract[R], prompt: str) -> int:
         """Tokens that a call with this user's message sends, never knowingly too few."""
         return self._counter.count(contract.system) + self._counter.count(prompt) + 2 * MESSAGE_TOKENS
@@ -184,15 +193,11 @@ class Completer:
         return kept
 
     async def _complete(self, call: _Call[R], messages: tuple[Message, ...], *, repair: bool) -> ChatReply:
-        if self._chat is None:
-            raise ModelNotConfigured(
-                f"The task `{call.contract.name}` needs a chat model: set OPENAI_API_KEY, or OPENAI_BASE_URL"
-                " for a compatible server."
-            )
+        chat = self.require(call.contract)
         sent = sum(self._counter.count(one.content) + MESSAGE_TOKENS for one in messages)
         reserved = call.ledger.reserve(call.model, TokenUsage(sent, call.task.max_tokens))
         try:
-            reply = await self._chat.complete(call.request(messages))
+            reply = await chat.complete(call.request(messages))
         finally:
             call.ledger.release(reserved)
         call.ledger.record(call.contract.name, call.model, reply.usage, repair=repair)
