@@ -1,8 +1,8 @@
-"""The records of every query: audit (LI-51) and debug (LI-50), one of each at every exit.
+"""The records of every call: audit (LI-51) at every exit, and the debug record (LI-50) of a query beside it.
 
 Policy: the audit record is on disk before anything of an answer leaves. When it cannot be written, on a full
-or read-only disk, the query fails with UNAVAILABLE: an answer that nobody could account for later does not
-leave. The debug record is a convenience: its failure is logged, and the query goes on.
+or read-only disk, the call fails with UNAVAILABLE: an answer that nobody could account for later does not
+leave. The debug record is a convenience: its failure is logged, and the call goes on.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from typing import Self
 
 from chassis.errors import ServiceError, Unavailable
 from services.answer.record_files import RecordFile, RecordWriter
-from services.answer.tracking import Progress, debug_record
+from services.answer.tracking import DebugRecord, Run
 
 logger = logging.getLogger(__name__)
 
 MAX_RECORDED_CHARACTERS = 8_000
-"""A question that is too long to be asked is recorded up to here."""
+"""Longer words of a caller are recorded up to here."""
+MAX_RECORDED_SOURCES = 100
 
 
 class QueryText(StrEnum):
@@ -42,14 +43,21 @@ class AuditUnavailable(Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a query ended: `answered`, `refused`, `error` or `cancelled`; the reason belongs to an error."""
+    """How a call ended."""
 
     name: str
+    """`answered`, `refused`, `error` or `cancelled`."""
+    answer: str = ""
+    """What was said, for people; of a refusal its message alone, since what is missing names words of the
+    question."""
+    chunks_used: int = 0
+    refusal_reason: str | None = None
     error_reason: str | None = None
+    """Of an error."""
 
 
 class Records:
-    """Keeps the records of queries."""
+    """Keeps the records of calls."""
 
     def __init__(
         self,
@@ -67,13 +75,13 @@ class Records:
         self._query_text = query_text
         self._echo = echo
 
-    def open(self, progress: Progress) -> OpenRecord:
-        """An async context manager to run a query in: however it ends, its record is kept."""
-        return OpenRecord(self, progress)
+    def open(self, run: Run) -> OpenRecord:
+        """An async context manager to run a call in: however it ends, its record is kept."""
+        return OpenRecord(self, run)
 
-    async def write(self, progress: Progress, outcome: Outcome) -> None:
-        """Write both records. Raises `AuditUnavailable` when the audit record is not on disk."""
-        entry = self._audit_entry(progress, outcome)
+    async def write(self, run: Run, outcome: Outcome) -> None:
+        """Write the records. Raises `AuditUnavailable` when the audit record is not on disk."""
+        entry = self._audit_entry(run, outcome)
         try:
             await self._writer.append(self._queries, entry)
         except OSError as failure:
@@ -82,11 +90,12 @@ class Records:
             raise AuditUnavailable(message, retry_after_seconds=5.0) from failure
         if self._echo:
             logger.info("query", extra={"record": entry})
-        await self._write_debug(progress)
+        if run.debug:
+            await self._write_debug(run.debug())
 
-    async def _write_debug(self, progress: Progress) -> None:
-        entry = asdict(debug_record(progress))
-        entry["timestamp"] = _iso(progress.began_at)
+    async def _write_debug(self, record: DebugRecord) -> None:
+        entry = asdict(record)
+        entry["timestamp"] = _iso(record.timestamp)
         for name in ("original_query", "normalized_query"):
             entry[name] = self._recorded(entry[name])
         try:
@@ -94,29 +103,28 @@ class Records:
         except OSError:
             logger.exception("debug record not written")
 
-    def _audit_entry(self, progress: Progress, outcome: Outcome) -> dict[str, object]:
-        answer = progress.answer if outcome.name in ("answered", "refused") else None
-        refusal = answer.refusal if answer else None
+    def _audit_entry(self, run: Run, outcome: Outcome) -> dict[str, object]:
+        tokens = run.ledger.tokens
         return {
-            "timestamp": _iso(progress.began_at),
-            "query_id": progress.query_id,
-            "query": self._recorded(progress.question.query),
+            "timestamp": _iso(run.began_at),
+            "query_id": run.query_id,
+            "task": run.task.value,
+            "query": self._recorded(run.text),
             "outcome": outcome.name,
-            # What is missing names words of the question, so a refusal is recorded by its message alone.
-            "answer": refusal.message if refusal else progress.text if answer else "",
-            "sources": progress.question.sources[:100],
-            "chunks_retrieved": len(progress.found.candidates) if progress.found else 0,
-            "chunks_used": len(answer.supporting_clauses) if answer else 0,
-            "tokens_input": 0,
-            "tokens_output": 0,
-            "cost": 0.0,
-            "latency_ms": round(progress.stop() * 1000, 3),
-            "refused": refusal is not None,
-            "refusal_reason": refusal.reason.value if refusal else None,
+            "answer": outcome.answer,
+            "sources": run.sources[:MAX_RECORDED_SOURCES],
+            "chunks_retrieved": run.chunks_retrieved,
+            "chunks_used": outcome.chunks_used,
+            "tokens_input": tokens.prompt_tokens,
+            "tokens_output": tokens.completion_tokens,
+            "cost": run.ledger.cost_usd,
+            "latency_ms": round(run.stop() * 1000, 3),
+            "refused": outcome.name == "refused",
+            "refusal_reason": outcome.refusal_reason,
             "error_reason": outcome.error_reason,
-            "tenant": progress.tenant,
-            "user_id": progress.subject,
-            "trace_id": progress.trace_id,
+            "tenant": run.caller.tenant,
+            "user_id": run.caller.subject,
+            "trace_id": run.trace_id,
         }
 
     def _recorded(self, text: str) -> str:
@@ -130,45 +138,41 @@ class Records:
 
 
 class OpenRecord:
-    """The record of a running query: written once, by `close`, or on the way out without an answer."""
+    """The record of a running call: written once, by `close`, or on the way out without an answer."""
 
-    def __init__(self, records: Records, progress: Progress) -> None:
+    def __init__(self, records: Records, run: Run) -> None:
         self._records = records
-        self._progress = progress
+        self._run = run
         self._written = False
 
     async def __aenter__(self) -> Self:
-        """The query begins."""
+        """The call begins."""
         return self
 
-    async def close(self) -> None:
-        """Write the record of the finished answer; to be called before any of it leaves.
+    async def close(self, outcome: Outcome) -> None:
+        """Write the record of a finished call; to be awaited before anything of its answer leaves.
 
         Raises `AuditUnavailable` when it is not on disk.
         """
-        answer = self._progress.answer
-        await self._write(Outcome("refused" if answer and answer.refusal else "answered"))
+        self._written = True
+        self._run.stop()
+        await self._records.write(self._run, outcome)
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Write the record of a query that ended before its answer."""
+        """Write the record of a call that ended before its answer."""
         if self._written:
             return
         try:
-            await self._write(_outcome_of(error))
+            await self.close(_outcome_of(error))
         except AuditUnavailable:
-            # Logged where it happened. The query fails already, and nothing of it leaves.
+            # Logged where it happened. The call fails already, and nothing of it leaves.
             return
-
-    async def _write(self, outcome: Outcome) -> None:
-        self._written = True
-        self._progress.stop()
-        await self._records.write(self._progress, outcome)
 
 
 def _outcome_of(error: BaseException | None) -> Outcome:
     if isinstance(error, asyncio.CancelledError | GeneratorExit):
         return Outcome("cancelled")
-    return Outcome("error", error.reason if isinstance(error, ServiceError) else "INTERNAL")
+    return Outcome("error", error_reason=error.reason if isinstance(error, ServiceError) else "INTERNAL")
 
 
 def _iso(instant: datetime) -> str:

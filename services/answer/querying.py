@@ -13,11 +13,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
-from chassis.telemetry import current_trace_id, tracer
+from chassis.telemetry import tracer
 from inference.tokens import TokenCounter
 from services.answer import defining, gate, grading, refusing
-from services.answer.answers import Answer, GateDecision, GateRule, Metadata, RefusalReason
-from services.answer.audit import Records
+from services.answer.answers import Answer, GateDecision, GateRule, RefusalReason
 from services.answer.budget import BudgetLimits, Packed, pack
 from services.answer.citing import EXTRACTIVE, Citations, Origin
 from services.answer.composing import Draft, clause_of, compose
@@ -28,7 +27,8 @@ from services.answer.questions import Question, check
 from services.answer.rendering import render_markdown, render_text
 from services.answer.sentences import Sentence
 from services.answer.signing import Signer
-from services.answer.tracking import Clock, Progress, debug_record
+from services.answer.tasks import Task, Tasks
+from services.answer.tracking import Progress, TaskName, debug_record
 
 if TYPE_CHECKING:
     from services.answer.clients.retrieval import RetrievalClient
@@ -66,15 +66,13 @@ class Querying:
         retrieval: RetrievalClient,
         counter: TokenCounter,
         policy: Policy,
-        records: Records,
-        clock: Clock,
+        tasks: Tasks,
         signer: Signer,
     ) -> None:
         self._retrieval = retrieval
         self._counter = counter
         self._policy = policy
-        self._records = records
-        self._clock = clock
+        self._tasks = tasks
         self._signer = signer
 
     async def answer(self, question: Question, caller: Caller) -> Response:
@@ -91,32 +89,29 @@ class Querying:
 
         `InvalidInput` names the field at fault, `AuditUnavailable` means that the record is not on disk.
         """
-        progress = self._begin(question, caller)
-        async with self._records.open(progress) as record:
+        async with self._tasks.open(
+            TaskName.QUERY, text=question.query, sources=question.sources, caller=caller
+        ) as task:
+            progress = self._begin(task, question)
             check(question)
             found = progress.found = await self._search(question)
+            task.run.chunks_retrieved = len(found.candidates)
             yield _retrieved(found)
             decision = self._judge(progress, found)
             if question.grading:
                 yield _graded(progress)
             yield Gated(decision)
-            answer = progress.answer = await self._conclude(progress, found, decision)
-            response = self._render(progress, found, answer)
-            await record.close()
+            progress.answer = answer = await self._conclude(progress, found, decision)
+            response = self._render(task, progress, found)
+            await _record(task, response)
             for event in unfold(answer):
                 yield event
             yield Completed(response)
 
-    def _begin(self, question: Question, caller: Caller) -> Progress:
-        return Progress(
-            question=question,
-            query_id=self._clock.new_id(),
-            trace_id=current_trace_id(),
-            tenant=caller.tenant,
-            subject=caller.subject,
-            model=EXTRACTIVE,
-            clock=self._clock,
-        )
+    def _begin(self, task: Task, question: Question) -> Progress:
+        progress = Progress(task.run, question, EXTRACTIVE)
+        task.run.debug = lambda: debug_record(progress)
+        return progress
 
     async def _search(self, question: Question) -> Found:
         policy = self._policy
@@ -220,24 +215,31 @@ class Querying:
         nearest = tuple(clause_of(one, one.candidate.chunk) for one in progress.ranked[:MAX_NEAREST_CLAUSES])
         return Answer(refusal=replace(refusal, nearest_clauses=nearest))
 
-    def _render(self, progress: Progress, found: Found, answer: Answer) -> Response:
+    def _render(self, task: Task, progress: Progress, found: Found) -> Response:
+        answer = progress.answer
+        assert answer is not None
         with _tracer.start_as_current_span("render"):
             text, markdown = render_text(answer), render_markdown(answer)
-        progress.text = text
-        metadata = Metadata(
-            query_id=progress.query_id,
-            trace_id=progress.trace_id,
-            context_tokens=progress.budget.final_tokens if progress.budget else 0,
-            token_encoding=self._counter.encoding,
+        metadata = task.metadata(
             model=EXTRACTIVE,
             grader=LOCAL_GRADER if progress.question.grading else "",
             index_revision=found.index_revision,
             normalized_query=found.normalized_query,
-            finished_at=self._clock.now(),
-            latency_seconds=progress.stop(),
+            context_tokens=progress.budget.final_tokens if progress.budget else 0,
         )
         debug = debug_record(progress) if progress.question.debug else None
         return Response(answer, text, markdown, metadata, debug)
+
+
+async def _record(task: Task, response: Response) -> None:
+    """What is missing names words of the question, so a refusal is recorded by its message alone."""
+    answer, refusal = response.answer, response.answer.refusal
+    await task.close(
+        answer=refusal.message if refusal else response.text,
+        chunks_used=len(answer.supporting_clauses),
+        refused=refusal is not None,
+        refusal_reason=refusal.reason.value if refusal else None,
+    )
 
 
 def _best_sentences(kept: tuple[grading.GradedCandidate, ...], found: Found) -> tuple[Sentence, ...]:

@@ -1,16 +1,20 @@
-"""What is known of one query while it runs, and the debug record made of it (LI-50)."""
+"""What is known of one call while it runs, and the debug record made of a query (LI-50)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
+from chassis.auth import Caller
+from inference.chat.model import TokenUsage
 from services.answer.answers import Answer, GateDecision, GateTier
 from services.answer.budget import BudgetReport
 from services.answer.corpus import Found, Leg
 from services.answer.grading import GradedCandidate
 from services.answer.questions import Question
+from services.answer.usage import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,31 +31,43 @@ class Clock:
     """A fresh random code, 16 hexadecimal digits: what documents cannot know, see `context`."""
 
 
-@dataclass(slots=True)
-class Progress:
-    """How far a query has come; filled step by step, read by the records at every exit."""
+class TaskName(StrEnum):
+    """What a call of this service asks for, as its audit record names it."""
 
-    question: Question
-    query_id: str
+    QUERY = "query"
+    SNIPPETS = "snippets"
+    ARTICLE = "article"
+    QUERIES = "queries"
+    REWRITE = "rewrite"
+    GROUNDING = "grounding"
+    CITATION = "citation"
+
+
+@dataclass(slots=True)
+class Run:
+    """One call of a task: what its records say of it, however it ends."""
+
+    task: TaskName
+    text: str
+    """The words of the caller: the question, the topic, the text to check."""
+    sources: tuple[str, ...]
+    caller: Caller
     trace_id: str
-    tenant: str
-    subject: str
-    model: str
     clock: Clock
-    found: Found | None = None
-    ranked: tuple[GradedCandidate, ...] = ()
-    kept: tuple[GradedCandidate, ...] = ()
-    gate: GateDecision | None = None
-    budget: BudgetReport | None = None
-    answer: Answer | None = None
-    text: str = ""
+    ledger: Ledger
+    chunks_retrieved: int = 0
+    """Set once that is known, so that the record of a later failure has it as well."""
+    debug: Callable[[], DebugRecord] | None = None
+    """Makes the debug record when the call has ended; only queries have one."""
     latency_seconds: float | None = None
     """Set by `stop`."""
+    query_id: str = field(init=False)
     began_at: datetime = field(init=False)
     began_seconds: float = field(init=False)
 
     def __post_init__(self) -> None:
         """The clock runs from here."""
+        self.query_id = self.clock.new_id()
         self.began_at = self.clock.now()
         self.began_seconds = self.clock.seconds()
 
@@ -60,6 +76,22 @@ class Progress:
         if self.latency_seconds is None:
             self.latency_seconds = self.clock.seconds() - self.began_seconds
         return self.latency_seconds
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a query has come; filled step by step, read by its debug record at every exit."""
+
+    run: Run
+    question: Question
+    model: str
+    """The model that writes the answer; `extractive` without one."""
+    found: Found | None = None
+    ranked: tuple[GradedCandidate, ...] = ()
+    kept: tuple[GradedCandidate, ...] = ()
+    gate: GateDecision | None = None
+    budget: BudgetReport | None = None
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +164,7 @@ class DebugBudget:
 
 @dataclass(frozen=True, slots=True)
 class DebugLlm:
-    """The chat model's part."""
+    """The chat models' part: who writes the answer, and the tokens of all stages."""
 
     model: str
     prompt_tokens: int = 0
@@ -160,20 +192,20 @@ class DebugRecord:
 
 def debug_record(progress: Progress) -> DebugRecord:
     """The record of a query as far as it has come."""
-    found, answer = progress.found, progress.answer
+    run, found, answer = progress.run, progress.found, progress.answer
     return DebugRecord(
-        timestamp=progress.began_at,
-        query_id=progress.query_id,
-        trace_id=progress.trace_id,
+        timestamp=run.began_at,
+        query_id=run.query_id,
+        trace_id=run.trace_id,
         original_query=progress.question.query,
         normalized_query=found.normalized_query if found else "",
         retrieval=_retrieval(found) if found else DebugRetrieval(),
         reranking=_reranking(progress),
         confidence_gate=_gate(progress.gate) if progress.gate else None,
         budget=_budget(progress.budget) if progress.budget else None,
-        llm=DebugLlm(progress.model),
+        llm=_llm(progress.model, run.ledger.tokens),
         answer_generated=answer is not None and answer.refusal is None,
-        latency_ms=round(progress.stop() * 1000, 3),
+        latency_ms=round(run.stop() * 1000, 3),
     )
 
 
@@ -185,6 +217,11 @@ def _retrieval(found: Found) -> DebugRetrieval:
 
 def _leg(leg: Leg) -> DebugLeg:
     return DebugLeg(leg.count, leg.top_score)
+
+
+def _llm(model: str, tokens: TokenUsage) -> DebugLlm:
+    total = tokens.prompt_tokens + tokens.completion_tokens
+    return DebugLlm(model, tokens.prompt_tokens, tokens.completion_tokens, total)
 
 
 def _reranking(progress: Progress) -> DebugReranking:

@@ -35,6 +35,7 @@ from services.answer.record_files import RecordFile, RecordWriter
 from services.answer.servicers.query import QueryServicer
 from services.answer.settings import AnswerSettings
 from services.answer.signing import Signer, read_keys
+from services.answer.tasks import Tasks
 from services.answer.tracking import Clock
 
 MEGABYTE = 1_000_000
@@ -58,12 +59,13 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
         channel = await stack.enter_async_context(
             open_channel(settings.retrieval_address, retried_services=RETRIED_SERVICES)
         )
+        counter = token_counter(settings.tiktoken_cache_dir)
+        tasks = Tasks(_records(settings, writer), SYSTEM_CLOCK, counter, settings.prices)
         querying = Querying(
             retrieval=RetrievalClient(channel, settings.retrieval_deadline_seconds),
-            counter=token_counter(settings.tiktoken_cache_dir),
+            counter=counter,
             policy=settings.policy(),
-            records=_records(settings, writer),
-            clock=SYSTEM_CLOCK,
+            tasks=tasks,
             signer=signer,
         )
         yield Services(

@@ -201,6 +201,9 @@ def _metadata(one: answers.Metadata) -> answer_pb2.Metadata:
         normalized_query=one.normalized_query,
         finished_at=_timestamp(one.finished_at),
         latency=latency,
+        prompt_version=one.prompt_version,
+        grading_failure=one.grading_failure,
+        dropped_statements=one.dropped_statements,
     )
 
 

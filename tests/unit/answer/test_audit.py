@@ -7,20 +7,15 @@ from datetime import UTC, datetime
 
 import pytest
 
+from chassis.auth import Caller
 from chassis.errors import InvalidInput
-from services.answer.answers import (
-    AbsenceEvidence,
-    Answer,
-    GateDecision,
-    GateRule,
-    GateTier,
-    Refusal,
-    RefusalReason,
-)
-from services.answer.audit import AuditUnavailable, QueryText, Records
+from inference.chat.model import TokenUsage
+from services.answer.answers import GateDecision, GateRule, GateTier
+from services.answer.audit import AuditUnavailable, Outcome, QueryText, Records
 from services.answer.questions import Question
 from services.answer.record_files import RecordFile, RecordWriter
-from services.answer.tracking import Clock, Progress
+from services.answer.tracking import Clock, Progress, Run, TaskName, debug_record
+from services.answer.usage import Ledger, Price
 
 CLOCK = Clock(
     now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
@@ -29,20 +24,23 @@ CLOCK = Clock(
     new_code=lambda: "0123456789abcdef",
 )
 GATE = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
-REFUSAL = Refusal(
-    RefusalReason.CONFIDENCE_TOO_LOW,
-    "This is not addressed in the provided documents.",
-    "No passage mentions “refund”.",
-    GATE,
-    (),
-    AbsenceEvidence("1", 1, 0, 0, ()),
+REFUSED = Outcome(
+    "refused", "This is not addressed in the provided documents.", refusal_reason="confidence_too_low"
 )
 
 
-def progress(query: str = "What is the refund?") -> Progress:
-    return Progress(
-        Question(query, sources=("cme",)), "id", "ab" * 16, "default", "anonymous", "extractive", CLOCK
-    )
+def run(query: str = "What is the refund?", sources: tuple[str, ...] = ("cme",)) -> Run:
+    caller = Caller("default", "anonymous")
+    ledger = Ledger({"m": Price(input=2, output=8)})
+    return Run(TaskName.QUERY, query, sources, caller, "ab" * 16, CLOCK, ledger)
+
+
+def query_run(query: str = "What is the refund?") -> Run:
+    """With a debug record, as a query has one."""
+    running = run(query)
+    progress = Progress(running, Question(query), "extractive", gate=GATE)
+    running.debug = lambda: debug_record(progress)
+    return running
 
 
 @pytest.fixture
@@ -57,10 +55,8 @@ def records(writer, folder, **options) -> Records:
 
 
 async def answer_and_raise(kept: Records, error: BaseException) -> None:
-    running = progress()
-    async with kept.open(running) as record:
-        running.answer = Answer()
-        await record.close()
+    async with kept.open(run()) as record:
+        await record.close(Outcome("answered"))
         raise error
 
 
@@ -69,23 +65,25 @@ def written(folder, name="queries"):
 
 
 async def test_an_answer_is_recorded_once_with_the_listed_fields(writer, tmp_path):
-    running = progress()
+    running = run()
+    running.chunks_retrieved = 12
+    running.ledger.record("answer", "m", TokenUsage(1000, 500), repair=False)
     async with records(writer, tmp_path).open(running) as record:
-        running.answer, running.text = Answer(), "[CME] The fee is due. [1]"
-        await record.close()
+        await record.close(Outcome("answered", "[CME] The fee is due. [1]", chunks_used=2))
     (entry,) = written(tmp_path)
     assert entry == {
         "timestamp": "2026-01-02T03:04:05.000Z",
         "query_id": "id",
+        "task": "query",
         "query": "What is the refund?",
         "outcome": "answered",
         "answer": "[CME] The fee is due. [1]",
         "sources": ["cme"],
-        "chunks_retrieved": 0,
-        "chunks_used": 0,
-        "tokens_input": 0,
-        "tokens_output": 0,
-        "cost": 0.0,
+        "chunks_retrieved": 12,
+        "chunks_used": 2,
+        "tokens_input": 1000,
+        "tokens_output": 500,
+        "cost": 0.006,
         "latency_ms": 1000,
         "refused": False,
         "refusal_reason": None,
@@ -97,10 +95,8 @@ async def test_an_answer_is_recorded_once_with_the_listed_fields(writer, tmp_pat
 
 
 async def test_a_refusal_is_recorded_with_its_reason(writer, tmp_path):
-    running = progress()
-    async with records(writer, tmp_path).open(running) as record:
-        running.answer = Answer(refusal=REFUSAL)
-        await record.close()
+    async with records(writer, tmp_path).open(run()) as record:
+        await record.close(REFUSED)
     (entry,) = written(tmp_path)
     assert (entry["outcome"], entry["refused"], entry["refusal_reason"], entry["answer"]) == (
         "refused",
@@ -123,7 +119,7 @@ async def test_a_query_without_an_answer_is_recorded_once_on_its_way_out(
     writer, tmp_path, error, outcome, reason
 ):
     with pytest.raises(type(error)):
-        async with records(writer, tmp_path).open(progress()):
+        async with records(writer, tmp_path).open(run()):
             raise error
     (entry,) = written(tmp_path)
     assert (entry["outcome"], entry["error_reason"], entry["answer"]) == (outcome, reason, "")
@@ -145,7 +141,7 @@ async def test_an_answer_that_cannot_be_recorded_is_not_given(writer, tmp_path, 
 async def test_a_failure_keeps_its_own_error_when_it_cannot_be_recorded(writer, tmp_path, caplog):
     (tmp_path / "logs").write_text("a file where the folder should be")
     with caplog.at_level(logging.CRITICAL), pytest.raises(InvalidInput):
-        async with records(writer, tmp_path / "logs").open(progress()):
+        async with records(writer, tmp_path / "logs").open(run()):
             raise InvalidInput("no", field="query")
 
 
@@ -158,10 +154,8 @@ async def test_a_failure_keeps_its_own_error_when_it_cannot_be_recorded(writer, 
     ],
 )
 async def test_the_words_of_a_question_are_recorded_as_set_in_both_files(writer, tmp_path, how, recorded):
-    running = progress("fee?")
-    async with records(writer, tmp_path, query_text=how).open(running) as record:
-        running.answer = Answer(refusal=REFUSAL)
-        await record.close()
+    async with records(writer, tmp_path, query_text=how).open(query_run("fee?")) as record:
+        await record.close(REFUSED)
     (audit,), (debug,) = written(tmp_path), written(tmp_path, "debug")
     assert audit["query"] == debug["original_query"]
     assert audit["query"][:7] == recorded[:7]
@@ -169,30 +163,25 @@ async def test_the_words_of_a_question_are_recorded_as_set_in_both_files(writer,
 
 
 async def test_records_are_echoed_when_asked_for(writer, tmp_path, caplog):
-    running = progress()
     with caplog.at_level(logging.INFO):
-        async with records(writer, tmp_path, echo=True).open(running) as record:
-            running.answer = Answer()
-            await record.close()
+        async with records(writer, tmp_path, echo=True).open(run()) as record:
+            await record.close(Outcome("answered"))
     assert [vars(log)["record"]["query"] for log in caplog.records if log.message == "query"] == [
         "What is the refund?"
     ]
 
 
 async def test_a_question_beyond_the_limit_is_recorded_up_to_it(writer, tmp_path):
-    running = progress("x" * 9_000)
     with pytest.raises(InvalidInput):
-        async with records(writer, tmp_path).open(running):
+        async with records(writer, tmp_path).open(run("x" * 9_000, ("cme",) * 900)):
             raise InvalidInput("too long", field="query")
-    assert len(written(tmp_path)[0]["query"]) == 8_000
+    (entry,) = written(tmp_path)
+    assert (len(entry["query"]), len(entry["sources"])) == (8_000, 100)
 
 
 async def test_the_debug_record_tells_how_far_a_query_came(writer, tmp_path):
-    running = progress()
-    running.gate = GATE
-    async with records(writer, tmp_path).open(running) as record:
-        running.answer = Answer(refusal=REFUSAL)
-        await record.close()
+    async with records(writer, tmp_path).open(query_run()) as record:
+        await record.close(REFUSED)
     (entry,) = written(tmp_path, "debug")
     assert entry["confidence_gate"] == {
         "enabled": True,
@@ -205,3 +194,9 @@ async def test_the_debug_record_tells_how_far_a_query_came(writer, tmp_path):
     }
     assert entry["budget"] is None
     assert entry["answer_generated"] is False
+
+
+async def test_a_call_that_is_no_query_has_no_debug_record(writer, tmp_path):
+    async with records(writer, tmp_path).open(run()) as record:
+        await record.close(Outcome("answered"))
+    assert not (tmp_path / "debug.jsonl").exists()
