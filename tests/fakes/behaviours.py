@@ -50,9 +50,7 @@ class Says:
             "object": "chat.completion",
             "created": 1_700_000_000,
             "model": request.body.get("model", ""),
-            "choices": [
-                {"index": 0, "message": message, "finish_reason": self.finish_reason, "logprobs": None}
-            ],
+            "choices": [choice],
             "usage": usage,
         }
         return json.dumps(completion).encode()
