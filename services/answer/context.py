@@ -43,9 +43,9 @@ def lay_out(chunks: Sequence[Chunk], code: str) -> Material:
     return Material(enclose(f"{RULE_LINE}\n".join(parts), code), handles)
 
 
-def enclose(text: str, code: str) -> str:
-    """Text as data between markers that carry `code`."""
-    return f"<<<documents {code}\n{text}documents {code}>>>\n"
+def enclose(text: str, code: str, name: str = "documents") -> str:
+    """Text, whole lines of it, as data between markers that carry `code` and say what it is."""
+    return f"<<<{name} {code}\n{text}{name} {code}>>>\n"
 
 
 def _as_text(text: str) -> str:

@@ -6,11 +6,9 @@ import unicodedata
 from dataclasses import dataclass
 
 from chassis.errors import InvalidInput
+from services.answer.limits import check_scope
 
 MAX_QUERY_CHARACTERS = 8_000
-MAX_SCOPE = 100
-MAX_SCOPE_BYTES = 1_024
-"""The longest document id there is."""
 _ALLOWED_CONTROLS = "\n\r\t"
 
 
@@ -29,8 +27,7 @@ class Question:
 def check(question: Question) -> None:
     """Raise `InvalidInput`, naming the field, unless the question keeps the limits of its request."""
     _check_query(question.query)
-    _check_scope("sources", question.sources)
-    _check_scope("document_ids", question.document_ids)
+    check_scope(question.sources, question.document_ids)
 
 
 def _check_query(query: str) -> None:
@@ -40,11 +37,3 @@ def _check_query(query: str) -> None:
         raise InvalidInput(f"The question is longer than {MAX_QUERY_CHARACTERS:,} characters.", field="query")
     if any(unicodedata.category(c) == "Cc" and c not in _ALLOWED_CONTROLS for c in query):
         raise InvalidInput("The question holds control characters.", field="query")
-
-
-def _check_scope(field: str, names: tuple[str, ...]) -> None:
-    if len(names) > MAX_SCOPE:
-        raise InvalidInput(f"At most {MAX_SCOPE} may be given.", field=field)
-    for i, name in enumerate(names):
-        if not name or len(name.encode()) > MAX_SCOPE_BYTES:
-            raise InvalidInput(f"Must have 1 to {MAX_SCOPE_BYTES:,} bytes.", field=f"{field}[{i}]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
@@ -14,6 +15,7 @@ from clausegate.corpus.v1 import citation_pb2, span_pb2
 from services.answer import answers, events, tracking
 from services.answer.corpus import Span
 from services.answer.questions import Question
+from services.answer.usage import StageUsage
 
 
 def question_of(request: query_pb2.QueryRequest | query_pb2.StreamQueryRequest) -> Question:
@@ -33,8 +35,8 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
     answer = response.answer
     return query_pb2.QueryResponse(
         answer=response.text,
-        citations=[_citation(one) for one in answer.citations],
-        metadata=_metadata(response.metadata),
+        citations=[citation_to_wire(one) for one in answer.citations],
+        metadata=metadata_to_wire(response.metadata),
         refusal=_refusal(answer.refusal) if answer.refusal else None,
         statements=[_statement(one) for one in answer.statements],
         supporting_clauses=[_clause(one) for one in answer.supporting_clauses],
@@ -68,7 +70,7 @@ def event_to_wire(event: events.Event) -> query_pb2.StreamQueryResponse:
 
 
 def _validated(event: events.Validated) -> query_pb2.StreamQueryResponse:
-    citations = [_citation(one) for one in event.citations]
+    citations = [citation_to_wire(one) for one in event.citations]
     match event.content:
         case answers.Statement() as one:
             statement = query_pb2.ValidatedStatement(statement=_statement(one), citations=citations)
@@ -85,7 +87,8 @@ def _span(span: Span) -> span_pb2.Span:
     return span_pb2.Span(start=span.start, end=span.end)
 
 
-def _citation(one: answers.Citation) -> citation_pb2.Citation:
+def citation_to_wire(one: answers.Citation) -> citation_pb2.Citation:
+    """A citation with its certificate."""
     certificate = one.certificate
     return citation_pb2.Citation(
         number=one.number,
@@ -187,7 +190,8 @@ def _refusal(one: answers.Refusal) -> answer_pb2.Refusal:
     )
 
 
-def _metadata(one: answers.Metadata) -> answer_pb2.Metadata:
+def metadata_to_wire(one: answers.Metadata) -> answer_pb2.Metadata:
+    """About a response."""
     latency = Duration()
     latency.FromTimedelta(timedelta(seconds=one.latency_seconds))
     return answer_pb2.Metadata(
@@ -199,7 +203,7 @@ def _metadata(one: answers.Metadata) -> answer_pb2.Metadata:
         grader=one.grader,
         index_revision=one.index_revision,
         normalized_query=one.normalized_query,
-        finished_at=_timestamp(one.finished_at),
+        finished_at=timestamp_to_wire(one.finished_at),
         latency=latency,
         prompt_version=one.prompt_version,
         grading_failure=one.grading_failure,
@@ -207,7 +211,13 @@ def _metadata(one: answers.Metadata) -> answer_pb2.Metadata:
     )
 
 
-def _timestamp(instant: datetime) -> Timestamp:
+def usage_to_wire(stages: Sequence[StageUsage]) -> list[answer_pb2.StageUsage]:
+    """Tokens and cost, stage by stage."""
+    return [answer_pb2.StageUsage(**asdict(stage)) for stage in stages]
+
+
+def timestamp_to_wire(instant: datetime) -> Timestamp:
+    """An instant with its zone."""
     timestamp = Timestamp()
     timestamp.FromDatetime(instant)
     return timestamp
@@ -216,7 +226,7 @@ def _timestamp(instant: datetime) -> Timestamp:
 def _debug(one: tracking.DebugRecord) -> debug_pb2.DebugRecord:
     gate, budget, found, ranking = one.confidence_gate, one.budget, one.retrieval, one.reranking
     return debug_pb2.DebugRecord(
-        timestamp=_timestamp(one.timestamp),
+        timestamp=timestamp_to_wire(one.timestamp),
         original_query=one.original_query,
         normalized_query=one.normalized_query,
         retrieval=debug_pb2.DebugRetrieval(
