@@ -1,10 +1,10 @@
-"""What retrieval returns, as answer sees it: chunks with their scores, definitions, documents, counts."""
+"""What retrieval returns, as answer sees it: chunks with their scores, definitions, documents, projects."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _WORDS = re.compile(r"[^\W\d_]{3}")
 """Three letters in a row: a heading without them, `9.1` or `(iv)`, is a mere number."""
@@ -20,6 +20,10 @@ class Span:
     def overlap(self, other: Span) -> int:
         """Code points that both spans hold."""
         return max(0, min(self.end, other.end) - max(self.start, other.start))
+
+    def cut(self, other: Span) -> Span:
+        """What both spans hold; they overlap."""
+        return Span(max(self.start, other.start), min(self.end, other.end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,27 @@ class Chunk:
             if section.span.start <= position < section.span.end and section.heading_chain:
                 return section_name(section.heading_chain)
         return self.section
+
+    def part(self, span: Span) -> Chunk:
+        """The part of this chunk within `span`, which lies in its own; empty parts of it are left out.
+
+        It keeps the chunk's id: a quote of it is a quote of the chunk.
+        """
+        if span == self.span:
+            return self
+        start = self.span.start
+        return replace(
+            self,
+            text=self.text[span.start - start : span.end - start],
+            span=span,
+            pages=tuple(
+                replace(one, span=one.span.cut(span)) for one in self.pages if one.span.overlap(span)
+            ),
+            sentences=tuple(one.cut(span) for one in self.sentences if one.overlap(span)),
+            sections=tuple(
+                replace(one, span=one.span.cut(span)) for one in self.sections if one.span.overlap(span)
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,4 +206,24 @@ class Census:
     documents: int
     pages: int
     unreadable_pages: int
+    index_revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A named set of sources."""
+
+    project_id: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """Source text for a writer, see `clausegate.retrieval.v1.AssembleContextResponse`."""
+
+    passages: tuple[Chunk, ...]
+    """Ordered by source, document and position; no sentence of a document twice. A chunk may be a part."""
+    chunks_left_out: int
+    """Chunks considered that did not fit."""
+    token_count: int
     index_revision: str

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import grpc
 
 from chassis.channel import time_left
-from chassis.errors import ServiceError
+from chassis.errors import NotFound, ServiceError
 from chassis.status import upstream_errors
-from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_pb2
 from clausegate.retrieval.v1 import document_service_pb2 as documents_pb2
+from clausegate.retrieval.v1 import project_service_pb2 as projects_pb2
 from clausegate.retrieval.v1 import retrieval_service_pb2 as retrieval_pb2
 from clausegate.retrieval.v1.document_service_pb2_grpc import DocumentServiceStub
+from clausegate.retrieval.v1.project_service_pb2_grpc import ProjectServiceStub
 from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
 from services.answer import corpus
+from services.answer.clients import wire
 from services.answer.questions import Question
 from services.answer.sentences import Sentence
 
@@ -25,8 +27,16 @@ RETRIED_SERVICES = ("clausegate.retrieval.v1.RetrievalService", "clausegate.retr
 MAX_DEFINITIONS = 50
 MAX_PASSAGE = 20_000
 """Characters of a passage; a sentence is longer only when it is no prose."""
+MAX_DOCUMENTS = 1000
+"""Documents of a page."""
+MAX_CHUNKS = 100
+"""Chunks of a page."""
 
 _T = TypeVar("_T")
+
+
+class DocumentNotFound(NotFound):
+    """A document that the caller asked for is not indexed."""
 
 
 class RetrievalClient:
@@ -36,6 +46,7 @@ class RetrievalClient:
         """`deadline_seconds` bounds each call; the caller's own deadline may be shorter."""
         self._retrieval = RetrievalServiceStub(channel)
         self._documents = DocumentServiceStub(channel)
+        self._projects = ProjectServiceStub(channel)
         self._deadline_seconds = deadline_seconds
 
     async def search(self, question: Question, *, top_k: int, vector_k: int, keyword_k: int) -> corpus.Found:
@@ -49,7 +60,7 @@ class RetrievalClient:
             keyword_k=keyword_k,
             background=question.grading,
         )
-        return _found(await self._call(self._retrieval.Search(request, timeout=self._time_left())))
+        return wire.found_of(await self._call(self._retrieval.Search(request, timeout=self._time_left())))
 
     async def find_definitions(
         self, question: Question, found: corpus.Found, sentences: Iterable[Sentence], max_depth: int
@@ -60,26 +71,33 @@ class RetrievalClient:
             retrieval_pb2.Passage(text=one.text[:MAX_PASSAGE], document_id=one.chunk.document_id)
             for one in sentences
         ]
-        request = retrieval_pb2.FindDefinitionsRequest(
-            passages=passages,
-            sources=question.sources,
-            document_ids=_searched_documents(question, found),
-            max_depth=max_depth,
-            page_size=MAX_DEFINITIONS,
-        )
-        response = await self._call(self._retrieval.FindDefinitions(request, timeout=self._time_left()))
-        return tuple(_resolved(one) for one in response.definitions)
+
+        async def find(document_ids: Sequence[str]) -> retrieval_pb2.FindDefinitionsResponse:
+            request = retrieval_pb2.FindDefinitionsRequest(
+                passages=passages,
+                sources=question.sources,
+                document_ids=document_ids,
+                max_depth=max_depth,
+                page_size=MAX_DEFINITIONS,
+            )
+            return await self._call(self._retrieval.FindDefinitions(request, timeout=self._time_left()))
+
+        response = await self._where_searched(question, found, find)
+        return tuple(map(wire.resolved_of, response.definitions))
 
     async def count_terms(
         self, question: Question, found: corpus.Found, terms: Sequence[str]
     ) -> corpus.Census:
         """How often each of `terms` stands where the search looked; without words the question counts."""
-        request = retrieval_pb2.CountTermsRequest(
-            terms=terms or [question.query.strip()[:200]],
-            sources=question.sources,
-            document_ids=_searched_documents(question, found),
-        )
-        response = await self._call(self._retrieval.CountTerms(request, timeout=self._time_left()))
+        counted = terms or [question.query.strip()[:200]]
+
+        async def count(document_ids: Sequence[str]) -> retrieval_pb2.CountTermsResponse:
+            request = retrieval_pb2.CountTermsRequest(
+                terms=counted, sources=question.sources, document_ids=document_ids
+            )
+            return await self._call(self._retrieval.CountTerms(request, timeout=self._time_left()))
+
+        response = await self._where_searched(question, found, count)
         return corpus.Census(
             counts=tuple(corpus.TermCount(one.term, one.chunks) for one in response.counts),
             documents=response.documents,
@@ -92,11 +110,87 @@ class RetrievalClient:
         self, chunk_ids: Sequence[str], document_ids: Sequence[str]
     ) -> tuple[Mapping[str, corpus.Chunk], Mapping[str, corpus.Document]]:
         """Chunks and documents as they stand in the index now, by id; what is gone is left out."""
-        chunks, documents = await asyncio.gather(
-            self._chunks(chunk_ids),
-            asyncio.gather(*(self._document(document_id) for document_id in document_ids)),
+        return await asyncio.gather(self._chunks(chunk_ids), self._live(document_ids))
+
+    async def project(self, project_id: str) -> corpus.Project:
+        """The project; PROJECT_NOT_FOUND names the field `project`, as requests of this service do."""
+        request = projects_pb2.GetProjectRequest(project_id=project_id)
+        try:
+            response = await self._call(self._projects.GetProject(request, timeout=self._time_left()))
+        except ServiceError as error:
+            error.field = error.field and "project"
+            raise
+        return wire.project_of(response.project)
+
+    async def assemble(
+        self, query: str, sources: Sequence[str], document_ids: Sequence[str], token_budget: int
+    ) -> corpus.Assembled:
+        """Chunks for a writer, see `clausegate.retrieval.v1.AssembleContextRequest`."""
+        request = retrieval_pb2.AssembleContextRequest(
+            query=query, sources=sources, document_ids=document_ids, token_budget=token_budget
         )
-        return chunks, {one.document_id: one for one in documents if one}
+        return wire.assembled_of(
+            await self._call(self._retrieval.AssembleContext(request, timeout=self._time_left()))
+        )
+
+    async def document_chunks(self, document_id: str) -> AsyncIterator[corpus.Chunk]:
+        """The live chunks of a document in order; DOCUMENT_CONFLICT when it is replaced meanwhile."""
+        request = retrieval_pb2.ListChunksRequest(document_id=document_id, page_size=MAX_CHUNKS)
+        while True:
+            page = await self._call(self._retrieval.ListChunks(request, timeout=self._time_left()))
+            for one in page.chunks:
+                yield wire.chunk_of(one)
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
+    async def documents(
+        self, sources: Sequence[str], document_ids: Sequence[str]
+    ) -> tuple[corpus.Document, ...]:
+        """The live documents of a scope by id: those of `document_ids`, else all of `sources`, else all.
+
+        An unknown source or document is SOURCE_NOT_FOUND or DOCUMENT_NOT_FOUND with its field.
+        """
+        if document_ids:
+            return await self._documents_named(sorted(set(document_ids)), document_ids)
+        request = documents_pb2.ListDocumentsRequest(sources=sources, page_size=MAX_DOCUMENTS)
+        documents: list[corpus.Document] = []
+        while True:
+            page = await self._call(self._documents.ListDocuments(request, timeout=self._time_left()))
+            documents += map(wire.document_of, page.documents)
+            if not page.next_page_token:
+                return tuple(documents)
+            request.page_token = page.next_page_token
+
+    async def _documents_named(
+        self, document_ids: Sequence[str], asked: Sequence[str]
+    ) -> tuple[corpus.Document, ...]:
+        live = await self._live(document_ids)
+        for number, document_id in enumerate(asked):
+            if document_id not in live:
+                field = f"document_ids[{number}]"
+                raise DocumentNotFound(f"The document is not indexed: {document_id}", field=field)
+        return tuple(live[document_id] for document_id in document_ids)
+
+    async def _where_searched(
+        self, question: Question, found: corpus.Found, ask: Callable[[Sequence[str]], Awaitable[_T]]
+    ) -> _T:
+        """Ask about the documents that were searched: those asked for, else those the question names.
+
+        Nobody asked for the latter by id, so one that was removed since is passed over.
+        """
+        named = () if question.document_ids else tuple(found.routed)
+        try:
+            return await ask(question.document_ids or named)
+        except ServiceError as error:
+            if not named or error.reason != "DOCUMENT_NOT_FOUND":
+                raise
+        return await ask(tuple(await self._live(named)))
+
+    async def _live(self, document_ids: Sequence[str]) -> Mapping[str, corpus.Document]:
+        """Documents by id, in the order given; those that are not indexed are left out."""
+        documents = await asyncio.gather(*map(self._document, document_ids))
+        return {one.document_id: one for one in documents if one}
 
     async def _chunks(self, chunk_ids: Sequence[str]) -> Mapping[str, corpus.Chunk]:
         try:
@@ -119,7 +213,7 @@ class RetrievalClient:
     async def _chunks_at_once(self, chunk_ids: Sequence[str]) -> Mapping[str, corpus.Chunk]:
         request = retrieval_pb2.GetChunksRequest(chunk_ids=chunk_ids)
         response = await self._call(self._retrieval.GetChunks(request, timeout=self._time_left()))
-        return {one.chunk_id: _chunk(one) for one in response.chunks}
+        return {one.chunk_id: wire.chunk_of(one) for one in response.chunks}
 
     async def _document(self, document_id: str) -> corpus.Document | None:
         request = documents_pb2.GetDocumentRequest(document_id=document_id)
@@ -129,7 +223,7 @@ class RetrievalClient:
             if error.reason != "DOCUMENT_NOT_FOUND":
                 raise
             return None
-        return _document(response.document)
+        return wire.document_of(response.document)
 
     async def _call(self, call: Awaitable[_T]) -> _T:
         with upstream_errors():
@@ -137,90 +231,3 @@ class RetrievalClient:
 
     def _time_left(self) -> float:
         return time_left(self._deadline_seconds)
-
-
-def _searched_documents(question: Question, found: corpus.Found) -> Sequence[str]:
-    """The documents asked for, else those the question names; empty means all of its sources."""
-    return question.document_ids or tuple(found.routed)
-
-
-def _found(response: retrieval_pb2.SearchResponse) -> corpus.Found:
-    return corpus.Found(
-        normalized_query=response.normalized_query,
-        clause_question=response.clause_question,
-        candidates=tuple(_candidate(one) for one in response.candidates),
-        vector=_leg(response.vector),
-        keyword=_leg(response.keyword),
-        merged_count=response.merged.count,
-        unique_chunks=response.merged.unique_chunks,
-        background=corpus.Background(response.background.mean, response.background.calibrated),
-        routed={one.document_id: one.score for one in response.routed_documents},
-        keyword_stems=tuple(response.keyword_stems),
-        lexicon_stems=tuple(response.lexicon_stems),
-        index_revision=response.index_revision,
-    )
-
-
-def _leg(leg: retrieval_pb2.Leg) -> corpus.Leg:
-    return corpus.Leg(leg.count, leg.top_score if leg.HasField("top_score") else None)
-
-
-def _candidate(candidate: retrieval_pb2.Candidate) -> corpus.Candidate:
-    return corpus.Candidate(
-        chunk=_chunk(candidate.chunk),
-        similarity=candidate.evidence.similarity,
-        bm25=candidate.bm25_score,
-        combined=candidate.evidence.combined,
-        windows=tuple(corpus.Window(_span(one.span), one.similarity) for one in candidate.windows),
-    )
-
-
-def _chunk(chunk: chunk_pb2.Chunk) -> corpus.Chunk:
-    return corpus.Chunk(
-        chunk_id=chunk.chunk_id,
-        alias=chunk.alias,
-        document_id=chunk.document_id,
-        source=chunk.source,
-        title=chunk.title,
-        heading_chain=tuple(chunk.heading_chain),
-        section=chunk.section,
-        text=chunk.text,
-        span=_span(chunk.span),
-        pages=tuple(corpus.PageSpan(one.page, _span(one.span)) for one in chunk.pages),
-        table_header=chunk.table_header,
-        generation=chunk.generation,
-        sentences=tuple(_span(one) for one in chunk.sentences),
-        sections=tuple(
-            corpus.SectionSpan(tuple(one.heading_chain), _span(one.span)) for one in chunk.sections
-        ),
-    )
-
-
-def _span(span: span_pb2.Span) -> corpus.Span:
-    return corpus.Span(span.start, span.end)
-
-
-def _resolved(one: retrieval_pb2.ResolvedDefinition) -> corpus.ResolvedDefinition:
-    conflicting = tuple(_definition(other) for other in one.conflicting)
-    return corpus.ResolvedDefinition(_definition(one.definition), one.depth, one.used_by, conflicting)
-
-
-def _definition(one: definition_pb2.Definition) -> corpus.Definition:
-    return corpus.Definition(
-        term=one.term,
-        text=one.text,
-        span=_span(one.span),
-        chunk_id=one.chunk_id,
-        document_id=one.document_id,
-        source=one.source,
-    )
-
-
-def _document(document: document_pb2.Document) -> corpus.Document:
-    return corpus.Document(
-        document_id=document.document_id,
-        title=document.title,
-        content_sha256=document.content_sha256,
-        generation=document.generation,
-        unreadable_pages=tuple(document.unreadable_pages),
-    )

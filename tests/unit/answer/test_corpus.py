@@ -1,0 +1,34 @@
+from services.answer.corpus import Chunk, PageSpan, SectionSpan, Span
+
+TEXT = "Fees are due. Late fees accrue."
+CHUNK = Chunk(
+    chunk_id="c",
+    alias="a",
+    document_id="cme/fees.txt",
+    source="cme",
+    title="Fees",
+    heading_chain=(),
+    section="Section 1 of 1",
+    text=TEXT,
+    span=Span(100, 131),
+    pages=(PageSpan(1, Span(100, 110)), PageSpan(2, Span(110, 131))),
+    table_header="",
+    generation="g1",
+    sentences=(Span(100, 113), Span(114, 131)),
+    sections=(SectionSpan(("Due",), Span(100, 114)), SectionSpan(("Late",), Span(114, 131))),
+)
+
+
+def test_part_of_a_chunk_holds_what_lies_within_its_span():
+    part = CHUNK.part(Span(114, 131))
+
+    assert part.text == "Late fees accrue."
+    assert part.span == Span(114, 131)
+    assert part.sentences == (Span(114, 131),)
+    assert part.pages == (PageSpan(2, Span(114, 131)),)
+    assert part.sections == (SectionSpan(("Late",), Span(114, 131)),)
+    assert part.chunk_id == CHUNK.chunk_id
+
+
+def test_part_over_the_whole_span_is_the_chunk_itself():
+    assert CHUNK.part(CHUNK.span) is CHUNK
