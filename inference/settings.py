@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from chassis.settings import ProcessSettings
 
@@ -18,6 +18,7 @@ class ModelServerSettings(ProcessSettings):
     openai_base_url: str = Field(
         default="",
         validation_alias="OPENAI_BASE_URL",
+        pattern=r"^(https?://\S+)?$",
         description="Address of the model server, for example http://127.0.0.1:8080/v1; empty: OpenAI's.",
     )
     model_deadline_seconds: float = Field(
@@ -31,6 +32,15 @@ class ModelServerSettings(ProcessSettings):
     model_text_in_spans: bool = Field(
         default=False, description="Whether spans hold prompts and replies, and so document text."
     )
+
+    @field_validator("openai_api_key")
+    @classmethod
+    def _fits_a_header(cls, key: SecretStr) -> SecretStr:
+        """Files of secrets often end with a line break, which no header may hold."""
+        stripped = key.get_secret_value().strip()
+        if not (stripped.isascii() and stripped.isprintable()):
+            raise ValueError("it holds characters that no key has")
+        return SecretStr(stripped)
 
     @property
     def names_model_server(self) -> bool:

@@ -1,0 +1,123 @@
+"""Chat models of an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from opentelemetry.trace import Span, SpanKind
+
+from chassis.telemetry import tracer
+from inference.chat.model import ChatReply, ChatRequest, JsonSchema, TokenUsage
+from inference.errors import ModelServerUnavailable
+from inference.lanes import Lane
+from inference.retries import FIRST_PAUSE_SECONDS
+from inference.settings import ModelServerSettings
+from inference.transport import ModelServer
+
+MAX_TOKENS_COUNTED = 1_000_000_000
+_REASONING_MODEL = re.compile(r"(^|/)(o\d|gpt-5)")
+"""Models of OpenAI that refuse `max_tokens` and any temperature but their own."""
+
+_tracer = tracer(__name__)
+
+
+class OpenAIChat:
+    """A `ChatModel`."""
+
+    def __init__(self, server: ModelServer, settings: ModelServerSettings) -> None:
+        """The server is closed by whoever opened it."""
+        self._server = server
+        self._lane = Lane(settings.model_concurrency, settings.model_queue)
+        self._text_in_spans = settings.model_text_in_spans
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """See `ChatModel.complete`."""
+        with _tracer.start_as_current_span(f"chat {request.model}", kind=SpanKind.CLIENT) as span:
+            self._describe(span, request)
+            reply = _read(await self._server.post("/chat/completions", _body(request), self._lane))
+            span.set_attributes(
+                {
+                    "gen_ai.usage.input_tokens": reply.usage.prompt_tokens,
+                    "gen_ai.usage.output_tokens": reply.usage.completion_tokens,
+                    "gen_ai.response.finish_reasons": [reply.finish_reason],
+                }
+            )
+            if self._text_in_spans:
+                said = _message("assistant", reply.text) | {"finish_reason": reply.finish_reason}
+                span.set_attribute("gen_ai.output.messages", json.dumps([said], ensure_ascii=False))
+        return reply
+
+    def _describe(self, span: Span, request: ChatRequest) -> None:
+        span.set_attributes(
+            {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.provider.name": "openai",
+                "gen_ai.request.model": request.model,
+                "gen_ai.request.max_tokens": request.max_tokens,
+                "server.address": self._server.host,
+            }
+        )
+        if self._text_in_spans:
+            shown = [_message(one.role.value, one.content) for one in request.messages]
+            span.set_attribute("gen_ai.input.messages", json.dumps(shown, ensure_ascii=False))
+
+
+def _message(role: str, text: str) -> dict[str, object]:
+    """A message as OpenTelemetry's conventions spell it."""
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+def _body(request: ChatRequest) -> dict[str, object]:
+    body: dict[str, object] = {
+        "model": request.model,
+        "messages": [{"role": one.role.value, "content": one.content} for one in request.messages],
+        "seed": request.seed,
+        "response_format": _format(request),
+    }
+    if _REASONING_MODEL.search(request.model):
+        return body | {"max_completion_tokens": request.max_tokens}
+    # The older name of the limit: every compatible server knows it, the newer one only some.
+    return body | {"max_tokens": request.max_tokens, "temperature": request.temperature}
+
+
+def _format(request: ChatRequest) -> dict[str, object]:
+    wanted = request.reply_format
+    if not isinstance(wanted, JsonSchema):
+        return {"type": wanted.value}
+    schema = {"name": wanted.name, "schema": wanted.schema, "strict": True}
+    return {"type": "json_schema", "json_schema": schema}
+
+
+def _read(body: bytes) -> ChatReply:
+    """The reply in a body. Raises `ModelServerUnavailable` for anything that is no completion."""
+    try:
+        completion = json.loads(body)
+        choice = completion["choices"][0]
+        content = choice["message"].get("content")
+        finish_reason, usage = choice.get("finish_reason"), completion.get("usage")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise _no_completion() from None
+    if not isinstance(content, str | None):
+        raise _no_completion()
+    return ChatReply(_sound(content or ""), _usage(usage), _sound(finish_reason)[:40])
+
+
+def _no_completion() -> ModelServerUnavailable:
+    message = "The model server answered something that is no chat completion: check OPENAI_BASE_URL."
+    return ModelServerUnavailable(message, retry_after_seconds=FIRST_PAUSE_SECONDS)
+
+
+def _sound(text: object) -> str:
+    """Text that can be encoded: JSON may spell unpaired surrogates, UTF-8 may not."""
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else ""
+
+
+def _usage(usage: object) -> TokenUsage:
+    if not isinstance(usage, dict):
+        return TokenUsage()
+    return TokenUsage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+
+
+def _count(value: object) -> int:
+    return value if type(value) is int and 0 <= value <= MAX_TOKENS_COUNTED else 0
