@@ -46,7 +46,7 @@ MATERIAL = lay_out([chunk(n, text) for n, text in enumerate(TEXTS)], CODE)
 QUESTION = "What shall the Licensee pay for each Device?"
 PROMPTS = {
     "snippets": snippets.prompt(QUESTION, MATERIAL.text, 8),
-    "article": article.prompt(enclose("Fees\n", CODE), MATERIAL.text),
+    "article": article.prompt(enclose(f"{QUESTION}\n", CODE), MATERIAL.text),
     "queries": queries.prompt(10, enclose("Topic: fees\n", CODE), ["schedules"]),
     "rewrite": rewrite.prompt("Make it plainer.", enclose("Pay USD 5 now.\n", CODE), MATERIAL.text),
 }
