@@ -52,6 +52,9 @@ def error_of(failure: grpc.aio.AioRpcError) -> ServiceError:
     if failure.code() is grpc.StatusCode.UNAVAILABLE:
         message = "A service that this one needs does not answer."
         return Unavailable(message, retry_after_seconds=RETRY_AFTER_SECONDS)
+    if failure.code() is grpc.StatusCode.UNIMPLEMENTED:
+        message = "A service that this one needs does not offer this call; it may be of another version."
+        return UpstreamError(message, code="UNIMPLEMENTED", reason="INTERNAL")
     return UpstreamError("A service that this one needs failed.", code="INTERNAL", reason="INTERNAL")
 
 

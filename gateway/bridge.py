@@ -13,13 +13,14 @@ from google.protobuf.message import Message
 from starlette.requests import Request
 from starlette.responses import Response
 
+from chassis.errors import InvalidInput
 from chassis.status import upstream_errors
 from gateway.bodies import check_content_type, read_body
 from gateway.calls import deadline_seconds, responses, while_wanted
 from gateway.contracts import Binding, Method
 from gateway.credentials import forwarded_metadata
 from gateway.errors import MalformedRequest
-from gateway.messages import fill, parse_json, query_object, shown, to_json, to_object
+from gateway.messages import fill, json_name, parse_json, query_object, shown, to_json, to_object
 from gateway.settings import GatewaySettings
 from gateway.sse import event_stream
 
@@ -75,8 +76,18 @@ async def read_request(request: Request, method: Method, binding: Binding, limit
         fill(message, parse_json(await read_body(request, limit)))
     else:
         fill(message, query_object(message, request.query_params.multi_items()))
-    fill(message, dict(request.path_params))
+    _fill_from_path(message, request.path_params)
     return message
+
+
+def _fill_from_path(message: Message, variables: Mapping[str, str]) -> None:
+    """Set the fields that the path names. A body may repeat them, but not say anything else."""
+    named = type(message)()
+    fill(named, dict(variables))
+    for field, value in named.ListFields():
+        if getattr(message, field.name) not in ("", value):
+            raise InvalidInput("Must be left out, or equal to the path's.", field=json_name(field))
+    message.MergeFrom(named)
 
 
 async def _result(call: Any) -> Message:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -17,6 +18,8 @@ MAX_DEPTH = 32
 """Nested objects in a request; no contract comes near it."""
 SHOWN_CHARACTERS = 100
 """Of an unknown field's name, in the error that names it."""
+BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
+"""The standard alphabet and that of URLs, padded or not; the library skips what is in neither."""
 
 _BITS = {"INT32": 31, "SINT32": 31, "SFIXED32": 31, "INT64": 63, "SINT64": 63, "SFIXED64": 63}
 _UNSIGNED_BITS = {"UINT32": 32, "FIXED32": 32, "UINT64": 64, "FIXED64": 64}
@@ -142,12 +145,22 @@ def _submessage(message: Message, field: FieldDescriptor) -> Message:
 
 
 def _convert(message: Message, field: FieldDescriptor, item: object, where: str) -> None:
-    if field.enum_type is not None and not _is_value(field.enum_type, item):
+    if not _is_sound(field, item):
         raise InvalidInput(f"Must be {expected(field)}.", field=where)
     try:
         json_format.ParseDict({json_name(field): item}, message)
     except (json_format.ParseError, AttributeError) as error:
         raise InvalidInput(f"Must be {expected(field)}.", field=where) from error
+
+
+def _is_sound(field: FieldDescriptor, item: object) -> bool:
+    """False for what the library takes, or mends, and we do not: foreign enum values, broken base64."""
+    values = item if field.is_repeated and isinstance(item, list) else [item]
+    if field.enum_type is not None:
+        return all(_is_value(field.enum_type, value) for value in values)
+    if TYPE_NAMES[field.type] == "BYTES":
+        return all(isinstance(value, str) and BASE64.fullmatch(value) for value in values)
+    return True
 
 
 def _is_value(enum: EnumDescriptor, item: object) -> bool:

@@ -25,6 +25,20 @@ without presence always there. Unknown fields are rejected. Errors are problem d
 
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
 FAILED = {status: {"$ref": "#/components/responses/Problem"} for status in ("4XX", "5XX")}
+READING_ORDER = (
+    "QueryService",
+    "ResearchService",
+    "GroundingService",
+    "RetrievalService",
+    "IngestService",
+    "DocumentService",
+    "ProjectService",
+    "ArticleService",
+    "QueryGenerationService",
+    "RewriteService",
+    "IndexService",
+)
+"""The services as a newcomer meets them: asking, checking, documents, then what models write."""
 NOT_AN_EVENT = "send_bytes"
 """Of an upload's events the one that the gateway answers itself."""
 
@@ -33,7 +47,7 @@ def openapi_document(contracts: Contracts) -> Schema:
     """The whole document as JSON values."""
     tags = [
         {"name": _short(service), "description": contracts.comments.get(service, "")}
-        for _, service in contracts.services
+        for _, service in sorted(contracts.services, key=lambda each: READING_ORDER.index(_short(each[1])))
     ]
     return {
         "openapi": "3.1.0",
@@ -81,6 +95,9 @@ def _operation(contracts: Contracts, method: Method, binding: Binding, number: i
             "required": True,
             "content": _content(reference(method.request_type)),
         }
+        if binding.path_fields:
+            named = ", ".join(f"`{_camel(name)}`" for name in binding.path_fields)
+            operation["requestBody"]["description"] = f"May leave out {named}, which the path names."
     return operation
 
 

@@ -41,7 +41,14 @@ HTTP_STATUS = {
     "UNAUTHENTICATED": 401,
 }
 # Where HTTP says more than gRPC does.
-STATUS_OF_REASON = {"UNSUPPORTED_CONTENT_TYPE": 415, "DOCUMENT_TOO_LARGE": 413}
+STATUS_OF_REASON = {
+    "UNSUPPORTED_CONTENT_TYPE": 415,
+    "DOCUMENT_TOO_LARGE": 413,
+    # No other request of this client would fare better: the fault is with the server or its upstream.
+    "MODEL_NOT_CONFIGURED": 501,
+    "MODEL_REJECTED": 502,
+    "CONTRACT_FAILED": 502,
+}
 STATUS_OF_ERROR: Mapping[type[ServiceError], int] = {BodyTooLarge: 413, MethodNotAllowed: 405}
 
 

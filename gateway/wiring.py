@@ -19,11 +19,12 @@ from gateway.bridge import Downstream
 from gateway.contracts import load_contracts
 from gateway.settings import GatewaySettings
 
-READ_ONLY_SERVICES = {
-    "answer": ("clausegate.answer.v1.QueryService",),
+REPEATABLE_SERVICES = {
+    "answer": ("clausegate.answer.v1.GroundingService",),
     "retrieval": ("clausegate.retrieval.v1.RetrievalService", "clausegate.retrieval.v1.DocumentService"),
 }
-"""Services whose calls may be repeated when the connection fails, by area."""
+"""Services whose calls may be repeated when the connection fails, by area: they neither write nor ask a chat
+model. A failing model server is UNAVAILABLE too, and each repeat of a query would pay for its calls again."""
 
 BACKLOG = 1024
 """Connections that may wait to be accepted."""
@@ -47,7 +48,7 @@ async def gateway(
     async with AsyncExitStack() as stack:
         channels = {
             area: await stack.enter_async_context(
-                open_channel(address, retried_services=READ_ONLY_SERVICES.get(area, ()))
+                open_channel(address, retried_services=REPEATABLE_SERVICES.get(area, ()))
             )
             for area, address in addresses.items()
         }

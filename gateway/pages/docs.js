@@ -102,7 +102,7 @@ function renderOperation(contract, operation) {
       element("span", { class: "verb" }, operation.verb), operation.path, ...badge),
     ...prose(operation.description || operation.summary),
     ...section("Parameters", ...(shown.length ? [parameterList(contract, shown)] : [])),
-    ...section("Body", ...(bodySchema ? [fieldList(contract, bodySchema)] : [])),
+    ...section("Body", ...(bodySchema ? [...prose(operation.requestBody.description), fieldList(contract, bodySchema)] : [])),
     ...section("Answer", ...Object.entries(answers).flatMap(([type, answer]) => answerParts(contract, type, answer))),
     tryIt(contract, operation, parameters, body));
 }
@@ -123,9 +123,10 @@ function answerParts(contract, type, answer) {
   });
 }
 
-/** A body to start from: the fields that the contract calls required. */
-function example(schema) {
-  const required = Object.entries(schema.properties).filter(([, field]) => /Required\./.test(field.description));
+/** A body to start from: the fields that the contract calls required, but for those in the path. */
+function example(schema, parameters) {
+  const required = Object.entries(schema.properties).filter(([name, field]) =>
+    /Required\./.test(field.description) && !parameters.some((each) => each.name === name));
   return Object.fromEntries(required.map(([name, field]) => [name, [].concat(field.type).includes("array") ? [] : ""]));
 }
 
@@ -140,7 +141,7 @@ function tryIt(contract, operation, parameters, body) {
     element("input", { autocomplete: "off", required: each.required }),
     `\`${each.name}\`${each.schema.type === "array" ? " (several: separate with commas)" : ""}`));
   if (body[TYPES.json]) {
-    const text = JSON.stringify(example(contract.resolved(body[TYPES.json].schema)), null, 2);
+    const text = JSON.stringify(example(contract.resolved(body[TYPES.json].schema), parameters), null, 2);
     fields.push(...add("body", "body", element("textarea", { spellcheck: "false" }, text), "Body"));
   }
   if (body[TYPES.form]) {

@@ -8,197 +8,29 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack
 from pathlib import Path
 
-import grpc
 import httpx
-import httpx_sse
 import pytest
 
 from chassis.addresses import AddressRefused
 from chassis.errors import Exhausted, NotFound, UpstreamError
-from chassis.server import Services
-from chassis.server import serving as serving_grpc
-from clausegate.answer.v1 import answer_pb2, query_service_pb2, query_service_pb2_grpc
-from clausegate.corpus.v1 import chunk_pb2, document_pb2
-from clausegate.ingest.v1 import ingest_service_pb2, ingest_service_pb2_grpc
-from clausegate.retrieval.v1 import (
-    document_service_pb2,
-    document_service_pb2_grpc,
-    retrieval_service_pb2,
-    retrieval_service_pb2_grpc,
-)
+from gateway.contracts import load_contracts
 from gateway.problems import HTTP_STATUS
-from gateway.settings import GatewaySettings
 from gateway.wiring import bound_socket, serving
+from tests.contract.gateway_services import (
+    PATIENCE_SECONDS,
+    Script,
+    client_of,
+    events_of,
+    problem_in,
+    running,
+    seen,
+    services,
+)
 
-PATIENCE_SECONDS = 10.0
 ROOT = Path(__file__).parents[2]
-
-
-@dataclass
-class Script:
-    """What the services behind the gateway do next, and what they have seen."""
-
-    failure: Exception | None = None
-    hang_after_events: int | None = None
-    started: asyncio.Event = field(default_factory=asyncio.Event)
-    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
-    go_on: asyncio.Event = field(default_factory=asyncio.Event)
-    requests: list = field(default_factory=list)
-    metadata: dict = field(default_factory=dict)
-    seconds_left: float = 0.0
-    known_sha256: str = ""
-    received: bytes = b""
-    ended: bool = False
-
-    def note(self, request, context):
-        self.requests.append(request)
-        self.metadata = dict(context.invocation_metadata())
-        self.seconds_left = context.time_remaining()
-        if self.failure:
-            raise self.failure
-
-    async def hang(self):
-        self.started.set()
-        try:
-            await self.go_on.wait()
-        except asyncio.CancelledError:
-            self.cancelled.set()
-            raise
-
-
-class Queries(query_service_pb2_grpc.QueryServiceServicer):
-    def __init__(self, script: Script) -> None:
-        self.script = script
-
-    async def Query(self, request, context):  # noqa: N802
-        self.script.note(request, context)
-        if self.script.hang_after_events is not None:
-            await self.script.hang()
-        return query_service_pb2.QueryResponse(answer=f"answer to {request.query}")
-
-    async def StreamQuery(self, request, context):  # noqa: N802
-        Event = query_service_pb2.StreamQueryResponse  # noqa: N806
-        self.script.note(request, context)
-        events = [
-            Event(retrieved=query_service_pb2.Retrieved(candidates=12)),
-            Event(
-                statement=query_service_pb2.ValidatedStatement(statement=answer_pb2.Statement(text="§ 1\n"))
-            ),
-            Event(
-                completed=query_service_pb2.Completed(response=query_service_pb2.QueryResponse(answer="done"))
-            ),
-        ]
-        for number, event in enumerate(events):
-            if number == self.script.hang_after_events:
-                await self.script.hang()
-            yield event
-        if request.query == "fail late":
-            raise NotFound("gone meanwhile", field="document_ids[0]")
-
-
-class Retrieval(retrieval_service_pb2_grpc.RetrievalServiceServicer):
-    def __init__(self, script: Script) -> None:
-        self.script = script
-
-    async def Search(self, request, context):  # noqa: N802
-        self.script.note(request, context)
-        chunk = chunk_pb2.Chunk(chunk_id="c1", text=request.query)
-        return retrieval_service_pb2.SearchResponse(
-            candidates=[retrieval_service_pb2.Candidate(chunk=chunk, vector_similarity=0.5)]
-        )
-
-    async def FindDefinitions(self, request, context):  # noqa: N802
-        self.script.note(request, context)
-        return retrieval_service_pb2.FindDefinitionsResponse(next_page_token="more")
-
-
-class Documents(document_service_pb2_grpc.DocumentServiceServicer):
-    def __init__(self, script: Script) -> None:
-        self.script = script
-
-    async def GetDocument(self, request, context):  # noqa: N802
-        self.script.note(request, context)
-        document = document_pb2.Document(document_id=request.document_id, size_bytes=2**40)
-        return document_service_pb2.GetDocumentResponse(document=document)
-
-    async def ListDocuments(self, request, context):  # noqa: N802
-        self.script.note(request, context)
-        return document_service_pb2.ListDocumentsResponse()
-
-
-class Ingest(ingest_service_pb2_grpc.IngestServiceServicer):
-    def __init__(self, script: Script) -> None:
-        self.script = script
-
-    async def IngestDocument(self, request_iterator, context):  # noqa: N802
-        Event = ingest_service_pb2.IngestDocumentResponse  # noqa: N806
-        header = (await anext(request_iterator)).header
-        self.script.note(header, context)
-        outcome = ingest_service_pb2.INGEST_OUTCOME_UNCHANGED
-        if header.content_sha256 != self.script.known_sha256:
-            outcome = ingest_service_pb2.INGEST_OUTCOME_CREATED
-            yield Event(send_bytes=ingest_service_pb2.SendBytes())
-            received = b"".join([part.data async for part in request_iterator])
-            self.script.received = received
-            yield Event(progress=ingest_service_pb2.IngestProgress(done=1))
-            if self.script.hang_after_events is not None:
-                await self.script.hang()
-        document = document_pb2.Document(source=header.source, path=header.path, size_bytes=header.size_bytes)
-        yield Event(receipt=ingest_service_pb2.IngestReceipt(outcome=outcome, document=document))
-        self.script.ended = True
-
-    async def RemoveDocument(self, request, context):  # noqa: N802
-        self.script.note(request, context)
-        return ingest_service_pb2.RemoveDocumentResponse(index_revision="2")
-
-
-def offer(script: Script) -> Services:
-    """All services of the product on one server, as the embedded process has them."""
-
-    def register(server: grpc.aio.Server) -> None:
-        query_service_pb2_grpc.add_QueryServiceServicer_to_server(Queries(script), server)
-        retrieval_service_pb2_grpc.add_RetrievalServiceServicer_to_server(Retrieval(script), server)
-        document_service_pb2_grpc.add_DocumentServiceServicer_to_server(Documents(script), server)
-        ingest_service_pb2_grpc.add_IngestServiceServicer_to_server(Ingest(script), server)
-
-    return Services(
-        (
-            "clausegate.answer.v1.QueryService",
-            "clausegate.ingest.v1.IngestService",
-            "clausegate.retrieval.v1.RetrievalService",
-            "clausegate.retrieval.v1.DocumentService",
-            "clausegate.retrieval.v1.IndexService",
-        ),
-        register,
-    )
-
-
-@asynccontextmanager
-async def services(script: Script, **settings) -> AsyncIterator[GatewaySettings]:
-    """Serve the services; yields the settings of a gateway in front of them."""
-    async with serving_grpc("127.0.0.1:0", [offer(script)], 0.1) as upstream:
-        addresses = dict.fromkeys(("ingest_address", "retrieval_address", "answer_address"), upstream)
-        defaults = {"gateway_address": "127.0.0.1:0", "drain_seconds": 0.5, **addresses}
-        yield GatewaySettings(**defaults | settings)
-
-
-def client_of(address: str) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=f"http://{address}", timeout=PATIENCE_SECONDS, trust_env=False)
-
-
-@asynccontextmanager
-async def running(script: Script, **settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with (
-        services(script, **settings) as configured,
-        serving(configured) as address,
-        client_of(address) as client,
-    ):
-        yield client
 
 
 @pytest.fixture
@@ -210,23 +42,6 @@ def script() -> Script:
 async def client(script):
     async with running(script) as client:
         yield client
-
-
-async def events_of(client, path, **body):
-    async with httpx_sse.aconnect_sse(client, "POST", path, **body) as stream:
-        return [(event.event, event.id, event.json()) async for event in stream.aiter_sse()]
-
-
-def problem_in(response, status, reason, *fields):
-    """The problem document, after checking what all of them have in common."""
-    problem = response.json()
-    assert (response.status_code, problem["reason"]) == (status, reason)
-    assert response.headers["content-type"] == "application/problem+json"
-    assert problem["status"] == status
-    assert problem["title"]
-    assert problem["type"] == f"/docs#{reason}"
-    assert [error["field"] for error in problem["errors"]] == list(fields)
-    return problem
 
 
 async def refused(address: str) -> None:
@@ -245,11 +60,6 @@ async def accepts(host: str, port: int) -> bool:
     except ConnectionError:
         return False
     return True
-
-
-async def seen(event: asyncio.Event) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        await event.wait()
 
 
 # Requests and responses -----------------------------------------------------------------------------------
@@ -465,8 +275,8 @@ async def test_a_defect_of_a_service_says_nothing_foreign(client, script):
     assert "secret" not in response.text
 
 
-async def test_a_service_without_the_method_is_a_defect(client):
-    problem_in(await client.get("/v1/index"), 500, "INTERNAL")
+async def test_a_service_without_the_method_is_501(client):
+    problem_in(await client.get("/v1/index"), 501, "INTERNAL")
 
 
 async def test_a_service_that_is_down_is_503(script):
@@ -754,7 +564,7 @@ async def test_the_gateway_is_ready_when_every_service_serves(client):
     assert response.status_code == 200
     assert response.json()["status"] == "SERVING"
     assert set(response.json()["services"].values()) == {"SERVING"}
-    assert "clausegate.answer.v1.QueryService" in response.json()["services"]
+    assert set(response.json()["services"]) == {name for _, name in load_contracts().services}
 
 
 async def test_the_gateway_is_not_ready_while_a_service_is_down(script):

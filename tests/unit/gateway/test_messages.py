@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chassis.errors import ServiceError
+from chassis.errors import InvalidInput, ServiceError
 from clausegate.answer.v1 import answer_pb2
 from clausegate.corpus.v1 import citation_pb2, document_pb2
 from clausegate.retrieval.v1 import retrieval_service_pb2
@@ -47,6 +47,20 @@ def test_bytes_and_long_integers_survive_their_json(signature, size):
         again = type(message)()
         fill(again, parse_json(to_json(to_object(message))))
         assert again == message
+
+
+@pytest.mark.parametrize("text", ["%%%", "abc def", "é", "ab=c", "a", "====", 5, True])
+def test_bytes_that_are_no_base64_are_refused(text):
+    with pytest.raises(InvalidInput) as caught:
+        fill(citation_pb2.Citation(), {"certificate": {"signature": text}})
+    assert (caught.value.field, caught.value.message) == ("certificate.signature", "Must be bytes in base64.")
+
+
+@pytest.mark.parametrize("text", ["+/8=", "-_8=", "-_8", ""])
+def test_bytes_may_be_in_either_alphabet_padded_or_not(text):
+    message = citation_pb2.Certificate()
+    fill(message, {"signature": text})
+    assert message.signature == (b"\xfb\xff" if text else b"")
 
 
 def test_times_and_durations_survive_their_json():

@@ -87,7 +87,7 @@ def test_comments_of_the_protos_are_the_descriptions():
     ("schema", "field", "expected"),
     [
         ("corpus.v1.Document", "sizeBytes", {"type": "string", "format": "int64", "pattern": "^-?[0-9]+$"}),
-        ("corpus.v1.Certificate", "signature", {"type": "string", "contentEncoding": "base64"}),
+        ("corpus.v1.Certificate", "signature", {"type": ["string", "null"], "contentEncoding": "base64"}),
         ("corpus.v1.Document", "indexedAt", {"type": "string", "format": "date-time"}),
         ("answer.v1.Metadata", "latency", {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]{1,9})?s$"}),
         ("corpus.v1.Document", "pageCount", {"type": "integer", "format": "int32"}),
@@ -126,12 +126,36 @@ def test_fields_of_a_get_are_query_parameters_but_messages_are_not():
     assert "passages" not in parameters
 
 
+def test_a_boolean_field_of_a_get_is_a_query_parameter():
+    parameters = {each.get("name"): each for each in OPERATIONS["GET", "/v1/articles"]["parameters"]}
+    assert (parameters["stale"]["in"], parameters["stale"]["schema"]) == ("query", {"type": "boolean"})
+
+
+def test_a_body_beside_a_path_variable_may_leave_it_out():
+    body = OPERATIONS["PUT", "/v1/projects/{projectId}"]["requestBody"]
+    assert body["description"] == "May leave out `projectId`, which the path names."
+    assert "description" not in OPERATIONS["POST", "/v1/projects"]["requestBody"]
+
+
+def test_services_come_in_the_order_of_their_use():
+    tags = [tag["name"] for tag in DOCUMENT["tags"]]
+    assert (tags[0], tags[-2:]) == ("QueryService", ["IndexService", "Health"])
+
+
 def test_a_stream_lists_its_events():
     content = OPERATIONS["POST", "/v1/query:stream"]["responses"]["200"]["content"]
     events = event_names(content)
     assert events[0] == "retrieved"
     assert events[-2:] == ["completed", "error"]
     assert "application/json" not in content
+
+
+def test_research_sends_results_and_is_done():
+    content = OPERATIONS["POST", "/v1/projects/{project}/research/query"]["responses"]["200"]["content"]
+    assert event_names(content) == ["result", "done", "error"]
+    done = SCHEMAS["answer.v1.SnippetsDone"]
+    assert done["properties"]["processingTimeMs"]["type"] == "integer"
+    assert {"resultCount", "summary", "processingTimeMs", "noResults"} <= set(done["required"])
 
 
 def test_the_upload_takes_a_form_and_answers_a_receipt_or_events():
