@@ -138,6 +138,13 @@ def _duplicated(reply: Any, shown: Shown, chance: random.Random) -> Any:
     return reply
 
 
+def _regraded(reply: Any, shown: Shown, chance: random.Random) -> Any:
+    """Other grades, allowed ones and not."""
+    for one in _some([one for one in _objects(reply) if "grade" in one], chance):
+        one["grade"] = chance.choice([0, 0, 1, 2, 3, 3, 4, -1, 2.5])
+    return reply
+
+
 def _too_many(reply: Any, shown: Shown, chance: random.Random) -> Any:
     for items in _some([items for items in _lists(reply) if items], chance):
         items.extend(deepcopy(items[0]) for _ in range(LONGEST - len(items)))
@@ -216,6 +223,7 @@ MUTATIONS: dict[str, Mutation] = {
     "control characters": _on_texts(lambda text, shown, chance: f"{text}\x00\x1b[31m\u202e"),
     "foreign handle": _foreign_handle,
     "handle of another chunk": _other_handle,
+    "other grades": _regraded,
     "duplicates": _duplicated,
     "too many": _too_many,
     "nothing": _emptied,

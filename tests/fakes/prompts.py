@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 
 from services.answer.contracts.completion import Contract
 from tests.fakes.wire import Request
@@ -15,7 +14,7 @@ from tests.fakes.wire import Request
 CONTRACTS = ("answer", "grade", "snippets", "article", "queries", "rewrite")
 _BLOCK = re.compile(r"<<<documents (?P<code>\w+)\n(?P<text>.*?)documents (?P=code)>>>", re.DOTALL)
 _PASSAGE = re.compile(
-    r"^\[(c\d+)\]\n(\[Source: [^\n]*\])\n(.*?)(?=^---\n\[c\d+\]$|\Z)", re.DOTALL | re.MULTILINE
+    r"^\[(c\d+)\]\n(\[Source: [^\n]*\])\n(.*?)(?=^---\n\[c\d+[ab]?\]$|\Z)", re.DOTALL | re.MULTILINE
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“\"(])")
 
@@ -48,16 +47,18 @@ class Shown:
 
     def ranked(self) -> list[tuple[Passage, str]]:
         """All sentences, those first that share most words with the request; a model that reads a little."""
-        asked = set(_words(self.request))
         found = [(one, sentence) for one in self.passages.values() for sentence in one.sentences]
-        return sorted(found, key=lambda pair: -len(asked & set(_words(pair[1]))))
+        return sorted(found, key=lambda pair: -self.shared(pair[1]))
+
+    def shared(self, text: str) -> int:
+        """How many words of the request a text has."""
+        return len(set(_words(self.request)) & set(_words(text)))
 
 
 @cache
 def contracts() -> Mapping[str, Contract]:
     """The product's contracts, by name."""
-    modules = {name: f"services.answer.contracts.{name}" for name in CONTRACTS}
-    return {name: import_module(module).CONTRACT for name, module in modules.items() if find_spec(module)}
+    return {name: import_module(f"services.answer.contracts.{name}").CONTRACT for name in CONTRACTS}
 
 
 def contract_of(request: Request) -> str:

@@ -42,6 +42,20 @@ def _best(shown: Shown) -> list[tuple[Passage, str]]:
     return shown.ranked()[:MAX_QUOTED]
 
 
+def _answer(shown: Shown) -> Any:
+    statements = [
+        {"text": _line(sentence), "quotes": [{"chunk": one.handle, "quote": sentence}]}
+        for one, sentence in _best(shown)
+    ]
+    return {"addressed": bool(statements), "statements": statements}
+
+
+def _grade(shown: Shown) -> Any:
+    """3 for two or more words of the question, 1 for one."""
+    shared = {one.handle: shown.shared(one.text) for one in shown.passages.values()}
+    return {"grades": [{"chunk": handle, "grade": (0, 1, 3)[min(2, n)]} for handle, n in shared.items()]}
+
+
 def _snippets(shown: Shown) -> Any:
     found = [
         {"chunk": one.handle, "content": sentence, "relevance": "It speaks of the question."}
@@ -97,6 +111,8 @@ def _line(text: str) -> str:
 
 
 _REPLIES: dict[str, Callable[[Shown], Any]] = {
+    "answer": _answer,
+    "grade": _grade,
     "snippets": _snippets,
     "article": _article,
     "queries": _queries,

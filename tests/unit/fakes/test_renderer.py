@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.answer.context import enclose, lay_out
-from services.answer.contracts import article, queries, rewrite, snippets
+from services.answer.contracts import answer, article, grade, queries, rewrite, snippets
 from services.answer.corpus import Chunk, Span
 from tests.fakes.behaviours import fenced
 from tests.fakes.mutations import MUTATIONS, mutated
@@ -45,12 +45,16 @@ def chunk(number, text):
 MATERIAL = lay_out([chunk(n, text) for n, text in enumerate(TEXTS)], CODE)
 QUESTION = "What shall the Licensee pay for each Device?"
 PROMPTS = {
+    "answer": answer.prompt(QUESTION, MATERIAL.text),
+    "grade": grade.prompt(QUESTION, MATERIAL.text),
     "snippets": snippets.prompt(QUESTION, MATERIAL.text, 8),
     "article": article.prompt(enclose(f"{QUESTION}\n", CODE), MATERIAL.text),
     "queries": queries.prompt(10, enclose("Topic: fees\n", CODE), ["schedules"]),
     "rewrite": rewrite.prompt("Make it plainer.", enclose("Pay USD 5 now.\n", CODE), MATERIAL.text),
 }
 RULES = {
+    "answer": answer.broken_rules,
+    "grade": grade.rules_for(["c1", "c2"]),
     "snippets": snippets.broken_rules,
     "article": article.broken_rules,
     "queries": lambda reply: queries.broken_rules(reply, 10),
@@ -107,7 +111,7 @@ def test_any_mixture_of_mutations_gives_json_and_the_same_for_the_same_seed(name
 
 @pytest.mark.parametrize(
     ("name", "applies_to"),
-    [(name, "article" if name == "negated text" else "snippets") for name in sorted(MUTATIONS)],
+    [(name, "grade" if name == "other grades" else "answer") for name in sorted(MUTATIONS)],
 )
 def test_every_mutation_changes_something(name, applies_to):
     shown = read(request_for(applies_to))
