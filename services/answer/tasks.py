@@ -1,4 +1,4 @@
-"""Opens and closes the calls of every task: each has one audit record, one ledger, and metadata for its reply.
+"""Opens and closes the calls of every task: one audit record each, one ledger, and metadata for its reply.
 
 Everything that leaves the answer service leaves from within `async with tasks.open(...)`, after `task.close`.
 """

@@ -1,0 +1,79 @@
+"""Prompt and class of every contract belong together, and a version names both for good (CO-4)."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+
+import pytest
+
+from services.answer import contracts
+from services.answer.contracts.completion import Contract
+
+PINNED = {
+    "answer/1": "f8918311245d268bb619d62daf81cad2ab29fef65f48b510de6df762e0ae2d0c",
+    "article/1": "e04dfaf2fd61b81575b0d94be9695f918d7bea20383348a241b1733c98fb3fca",
+    "grade/1": "7ba6bad907a62ee3620235a97473d68b8482eb0c8759180810cbda22d601dd27",
+    "queries/1": "ab25e7db9efdaa08f7a2ebbe180116dc76cc0b6a9043a5490c760451fcf533c9",
+    "rewrite/1": "1278efdd9a3be22d74898f94ad72abe6d665803406044f8c447cc895d4e92c93",
+    "snippets/1": "4fbd36dfd427995f944ed0856a3b41b152c69f38f513b6c6884868cfdad4db3f",
+}
+"""SHA-256 of prompt and class by version. A changed prompt or class is a new version: certificates and caches
+name it. Add the new one; versions that were released stay as they are."""
+
+CONTRACTS = [
+    contract
+    for module in pkgutil.iter_modules(contracts.__path__)
+    for contract in vars(importlib.import_module(f"{contracts.__name__}.{module.name}")).values()
+    if isinstance(contract, Contract)
+]
+
+
+def fields_of(schema: object) -> set[str]:
+    """Every field name in a schema, nested ones too."""
+    if isinstance(schema, list):
+        return set().union(*map(fields_of, schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = set(schema.get("properties", {}))
+    return own.union(*map(fields_of, schema.values()))
+
+
+def keys_of(system: str) -> set[str]:
+    """The keys of the JSON that a prompt shows."""
+    return set(re.findall(r'"(\w+)":', system))
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda one: one.name)
+def test_the_prompt_shows_every_field_of_the_class_and_no_other(contract):
+    assert keys_of(contract.system) == fields_of(contract.reply.model_json_schema())
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda one: one.name)
+def test_the_prompt_asks_for_json(contract):
+    """Servers refuse `json_object` unless the messages speak of JSON."""
+    assert "JSON" in contract.system
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda one: one.name)
+def test_the_class_can_be_enforced_by_a_strict_schema(contract):
+    schema = contract.reply.model_json_schema()
+    for part in (schema, *schema.get("$defs", {}).values()):
+        assert set(part["required"]) == set(part["properties"]), part["title"]
+        assert part["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda one: one.name)
+def test_a_changed_prompt_or_class_has_a_new_version(contract):
+    assert {contract.version: contract.sha256}.items() <= PINNED.items()
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda one: one.name)
+def test_the_version_names_its_contract(contract):
+    assert re.fullmatch(rf"{contract.name}/[1-9]\d*", contract.version)
+
+
+def test_no_two_contracts_share_a_name():
+    names = [contract.name for contract in CONTRACTS]
+    assert len(set(names)) == len(names) >= 2
