@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 
+from pydantic import ValidationError
+
+from chassis.addresses import AddressRefused
+from chassis.errors import ServiceError
 from chassis.server import serving, stop_requested
 from chassis.telemetry import telemetry
 from services.answer.settings import AnswerSettings
@@ -13,9 +18,8 @@ from services.answer.wiring import answer
 logger = logging.getLogger(__name__)
 
 
-async def main() -> None:
+async def run(settings: AnswerSettings) -> None:
     """Serve until asked to stop."""
-    settings = AnswerSettings()
     async with (
         answer(settings) as services,
         serving(settings.answer_address, [services], settings.drain_seconds) as address,
@@ -24,6 +28,14 @@ async def main() -> None:
         await stop_requested()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Read the settings and run; what keeps the service from starting is one line."""
     with telemetry("answer"):
-        asyncio.run(main())
+        try:
+            asyncio.run(run(AnswerSettings()))
+        except (AddressRefused, OSError, ServiceError, ValidationError) as error:
+            sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

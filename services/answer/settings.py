@@ -111,16 +111,19 @@ class AnswerSettings(ModelServerSettings):
         description="Keys that sign citations, a line each: id, colon, 64 hex digits; the first one signs.",
     )
     record_model_calls: Path | None = Field(
-        default=None, description="File to record model calls, times and ids to, for replaying them."
+        default=None,
+        description="File to record model calls, times and ids to, for replaying; holds document text.",
     )
     replay_model_calls: Path | None = Field(
         default=None, description="File to replay them from; no model server is called."
     )
 
     @model_validator(mode="after")
-    def _either_record_or_replay(self) -> AnswerSettings:
+    def _records_or_replays(self) -> AnswerSettings:
         if self.record_model_calls and self.replay_model_calls:
             raise ValueError("model calls are either recorded or replayed: unset one of the two files")
+        if self.record_model_calls and not self.names_model_server:
+            raise ValueError("there are no model calls to record: set OPENAI_API_KEY or OPENAI_BASE_URL")
         return self
 
     def task_models(self) -> dict[str, TaskModel]:

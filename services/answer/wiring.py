@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import UTC, datetime
 from secrets import token_hex
 from uuid import uuid4
@@ -28,12 +28,15 @@ from clausegate.answer.v1 import (
     rewrite_service_pb2_grpc,
 )
 from inference.chat.model import ChatModel
+from inference.chat.replay import RecordingChat, ReplayedChat
+from inference.tape import Recorder, Recording
 from inference.tokens import token_counter
 from services.answer.audit import Records
 from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
 from services.answer.contracts.completion import Completer
 from services.answer.querying import Querying
 from services.answer.record_files import RecordFile, RecordWriter
+from services.answer.replay import recorded, replayed
 from services.answer.servicers.query import QueryServicer
 from services.answer.settings import AnswerSettings
 from services.answer.signing import Signer, read_keys
@@ -53,7 +56,8 @@ SYSTEM_CLOCK = Clock(
 async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
     """What the answer service offers to a server, alive until the context ends.
 
-    Raises `SigningKeysBroken` when the file of signing keys cannot be used.
+    Raises `SigningKeysBroken` when the file of signing keys cannot be used, and `ReplayDiverged` when the
+    recording to be played back cannot.
     """
     signer = Signer(read_keys(settings.signing_keys_file) if settings.signing_keys_file else ())
     async with AsyncExitStack() as stack:
@@ -62,9 +66,9 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             open_channel(settings.retrieval_address, retried_services=RETRIED_SERVICES)
         )
         counter = token_counter(settings.tiktoken_cache_dir)
-        chat = await stack.enter_async_context(_chat_model(settings))
+        chat, clock = await stack.enter_async_context(_chat_and_clock(settings))
         completer = Completer(chat, settings.task_models(), counter)
-        tasks = Tasks(_records(settings, writer), SYSTEM_CLOCK, counter, settings.prices)
+        tasks = Tasks(_records(settings, writer), clock, counter, settings.prices)
         querying = Querying(
             retrieval=RetrievalClient(channel, settings.retrieval_deadline_seconds),
             counter=counter,
@@ -86,6 +90,21 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             ),
             register=lambda server: _register(server, querying, completer),
         )
+
+
+@asynccontextmanager
+async def _chat_and_clock(settings: AnswerSettings) -> AsyncIterator[tuple[ChatModel | None, Clock]]:
+    """The chat model and the clock: the real ones, which may be recorded, or those of a recording."""
+    if settings.replay_model_calls:
+        recording = Recording.read(settings.replay_model_calls)
+        yield ReplayedChat(recording), replayed(recording)
+        return
+    async with _chat_model(settings) as chat:
+        if chat and settings.record_model_calls:
+            with closing(Recorder(settings.record_model_calls)) as recorder:
+                yield RecordingChat(chat, recorder), recorded(SYSTEM_CLOCK, recorder)
+        else:
+            yield chat, SYSTEM_CLOCK
 
 
 @asynccontextmanager
