@@ -200,7 +200,9 @@ class Completer:
             reply = await chat.complete(call.request(messages))
         finally:
             call.ledger.release(reserved)
-        call.ledger.record(call.contract.name, call.model, reply.usage, repair=repair)
+        # A server that does not say what a call took is not free of charge.
+        used = reply.usage if reply.usage.prompt_tokens else TokenUsage(sent, self._counter.count(reply.text))
+        call.ledger.record(call.contract.name, call.model, used, repair=repair)
         return reply
 
 
@@ -241,7 +243,10 @@ def _read(call: _Call[R], reply: ChatReply) -> R | _Broken:
     if reply.finish_reason == "length":
         return _Broken((f"The reply was cut off at {call.task.max_tokens} tokens; be shorter.",))
     try:
-        value = call.contract.reply.model_validate(call.contract.read(reply.text), extra="ignore")
+        said = call.contract.read(reply.text)
+        # JSON can escape half of a surrogate pair, which no message on the wire can hold; a `ValueError`.
+        json.dumps(said, ensure_ascii=False).encode()
+        value = call.contract.reply.model_validate(said, extra="ignore")
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)[:MAX_REPORTED_ERRORS]
         return _Broken(tuple(f"{'.'.join(map(str, one['loc'])) or 'reply'}: {one['msg']}" for one in found))
