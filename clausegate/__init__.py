@@ -7,18 +7,34 @@ This package is what a caller of the services needs, and nothing else:
         print(response.answer)
 """
 
-from clausegate.client import Addresses, Client, connect
+from clausegate.client import Client, connect
+from clausegate.connection import Addresses
 from clausegate.errors import ClausegateError, InvalidField
-from clausegate.options import DefinitionOptions, QueryOptions, Scope, SearchOptions
+from clausegate.options import (
+    ArticleOptions,
+    ContextOptions,
+    DefinitionOptions,
+    QueriesOptions,
+    QueryOptions,
+    RewriteOptions,
+    Scope,
+    SearchOptions,
+    SnippetOptions,
+)
 
 __all__ = [
     "Addresses",
+    "ArticleOptions",
     "ClausegateError",
     "Client",
+    "ContextOptions",
     "DefinitionOptions",
     "InvalidField",
+    "QueriesOptions",
     "QueryOptions",
+    "RewriteOptions",
     "Scope",
     "SearchOptions",
+    "SnippetOptions",
     "connect",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypedDict
 
+from clausegate.answer.v1.research_service_pb2 import UnverifiedSnippets
 from clausegate.retrieval.v1.retrieval_service_pb2 import DocumentVersion, Passage, SearchMode
 
 
@@ -21,6 +22,47 @@ class QueryOptions(Scope, total=False):
     gate: bool
     grading: bool
     debug: bool
+    max_cost_usd: float
+    dry_run: bool
+
+
+class SnippetOptions(TypedDict, total=False):
+    """See `clausegate.answer.v1.ExtractSnippetsRequest`."""
+
+    source_ids: Iterable[str]
+    max_snippets: int
+    unverified: UnverifiedSnippets.ValueType
+    max_cost_usd: float
+
+
+class ArticleOptions(Scope, total=False):
+    """See `clausegate.answer.v1.CompileArticleRequest`."""
+
+    topic: str
+    article_id: str
+    max_cost_usd: float
+
+
+class QueriesOptions(TypedDict, total=False):
+    """See `clausegate.answer.v1.GenerateQueriesRequest`."""
+
+    category: str
+    locality: str
+    count: int
+    max_cost_usd: float
+
+
+class RewriteOptions(Scope, total=False):
+    """See `clausegate.answer.v1.RewriteRequest`."""
+
+    reference_tokens: int
+    max_cost_usd: float
+
+
+class ContextOptions(Scope, total=False):
+    """See `clausegate.retrieval.v1.AssembleContextRequest`."""
+
+    token_budget: int
 
 
 class SearchOptions(Scope, total=False):

@@ -1,0 +1,145 @@
+"""The channels under a client: who listens where, what is repeated, and how long a call may take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import astuple, dataclass
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+import grpc
+import grpc.aio
+from google.protobuf.message import Message
+
+from clausegate.errors import clausegate_errors
+
+PAGE_SIZE = 200
+# Calls that neither write nor ask a chat model are repeated by the channel when a service restarts. No others
+# are: a failing model server is UNAVAILABLE too, and each repeat would pay for its calls again.
+_REPEATABLE = [
+    {"service": "clausegate.answer.v1.GroundingService"},
+    {"service": "clausegate.retrieval.v1.RetrievalService"},
+    {"service": "clausegate.retrieval.v1.DocumentService"},
+    {"service": "clausegate.retrieval.v1.IndexService", "method": "DescribeIndex"},
+    {"service": "clausegate.ingest.v1.IngestService", "method": "GetOriginal"},
+]
+_SERVICE_CONFIG = json.dumps(
+    {
+        "methodConfig": [
+            {
+                "name": _REPEATABLE,
+                "retryPolicy": {
+                    "maxAttempts": 4,
+                    "initialBackoff": "0.1s",
+                    "maxBackoff": "1s",
+                    "backoffMultiplier": 2,
+                    "retryableStatusCodes": ["UNAVAILABLE"],
+                },
+            }
+        ]
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the services listen, each `host:port` or `unix:/path`."""
+
+    ingest: str
+    retrieval: str
+    answer: str
+
+
+class Listing(Protocol):
+    """A request of a call that lists."""
+
+    page_size: int
+    page_token: str
+
+
+class Page(Protocol):
+    """A response of a call that lists."""
+
+    next_page_token: str
+    """Empty on the last page."""
+
+
+T = TypeVar("T", covariant=True)
+
+
+class Stream(Protocol[T]):
+    """A running call that streams its responses."""
+
+    def __aiter__(self) -> AsyncIterator[T]:
+        """The responses as they come."""
+
+    def cancel(self) -> bool:
+        """End the call."""
+
+
+P = TypeVar("P", bound=Page)
+E = TypeVar("E")
+
+
+class Connection:
+    """Channels to the services, and the ways of calling over them. Failed calls raise `ClausegateError`."""
+
+    def __init__(self, addresses: Addresses, deadline_seconds: float) -> None:
+        """`deadline_seconds` bounds each call that names no deadline of its own."""
+        self._deadline_seconds = deadline_seconds
+        options = [("grpc.service_config", _SERVICE_CONFIG)]
+        self._channels = {
+            address: grpc.aio.insecure_channel(address, options=options)
+            for address in set(astuple(addresses))
+        }
+        self._ingest_channel = self._channels[addresses.ingest]
+        self._retrieval_channel = self._channels[addresses.retrieval]
+        self._answer_channel = self._channels[addresses.answer]
+
+    async def __aenter__(self) -> Self:
+        """Channels connect with the first call."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Cancel what still runs and close the channels."""
+        async with AsyncExitStack() as stack:
+            for channel in self._channels.values():
+                stack.push_async_callback(channel.close)
+
+    async def _answer(
+        self, call: Callable[..., Awaitable[E]], request: Message, deadline_seconds: float | None
+    ) -> E:
+        with clausegate_errors():
+            return await call(request, timeout=self._timeout(deadline_seconds))
+
+    async def _events(
+        self, call: Callable[..., Stream[E]], request: Message, deadline_seconds: float | None
+    ) -> AsyncGenerator[E]:
+        """Every response of a streaming call; closing the iterator cancels it."""
+        running = call(request, timeout=self._timeout(deadline_seconds))
+        try:
+            with clausegate_errors():
+                async for event in running:
+                    yield event
+        finally:
+            running.cancel()
+
+    async def _pages(
+        self, call: Callable[..., Awaitable[P]], request: Listing, deadline_seconds: float | None
+    ) -> AsyncIterator[P]:
+        """Every page of a call that lists, fetched as needed; the deadline is each page's."""
+        request.page_size = PAGE_SIZE
+        while True:
+            with clausegate_errors():
+                page = await call(request, timeout=self._timeout(deadline_seconds))
+            yield page
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
+    def _timeout(self, deadline_seconds: float | None) -> float:
+        return self._deadline_seconds if deadline_seconds is None else deadline_seconds
