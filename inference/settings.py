@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pydantic import Field, SecretStr, field_validator
 
 from chassis.settings import ProcessSettings
@@ -28,6 +30,11 @@ class ModelServerSettings(ProcessSettings):
     model_concurrency: int = Field(default=16, ge=1, le=1000, description="Calls that run at once.")
     model_queue: int = Field(
         default=128, ge=0, le=10_000, description="Calls that may wait; more are refused at once."
+    )
+    tiktoken_cache_dir: Path | None = Field(
+        default=None,
+        validation_alias="TIKTOKEN_CACHE_DIR",
+        description="tiktoken's cache folder; without o200k_base in it tokens are estimated, never fetched.",
     )
     model_text_in_spans: bool = Field(
         default=False, description="Whether spans hold prompts and replies, and so document text."

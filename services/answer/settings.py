@@ -37,11 +37,6 @@ class AnswerSettings(ModelServerSettings):
     retrieval_deadline_seconds: float = Field(
         default=10.0, gt=0, le=300, description="Limit of each call to retrieval."
     )
-    tiktoken_cache_dir: Path | None = Field(
-        default=None,
-        validation_alias="TIKTOKEN_CACHE_DIR",
-        description="tiktoken's cache folder; without o200k_base in it tokens are estimated, never fetched.",
-    )
     gate_threshold: float = Field(
         default=0.20, ge=-1, le=2, description="Evidence that local grading asks of a chunk."
     )

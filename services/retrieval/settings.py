@@ -6,10 +6,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from chassis.settings import ProcessSettings
+from inference.settings import ModelServerSettings
 
 
-class RetrievalSettings(ProcessSettings):
+class RetrievalSettings(ModelServerSettings):
     """Variables that begin with `CLAUSEGATE_`."""
 
     retrieval_address: str = Field(default="127.0.0.1:7002", description="Where the service listens.")
