@@ -38,6 +38,13 @@ class NotFound(ServiceError):
     reason = "DOCUMENT_NOT_FOUND"
 
 
+class AlreadyExists(ServiceError):
+    """What the request would create is there already."""
+
+    code = "ALREADY_EXISTS"
+    reason = "PROJECT_EXISTS"
+
+
 class Conflict(ServiceError):
     """Another call got in between; repeating is safe."""
 

@@ -1,4 +1,4 @@
-"""Traces and logs of a process. Spans are exported only when the standard OTLP variables name a collector.
+"""Traces, metrics and logs of a process; exported only when the standard OTLP variables name a collector.
 
 Trace ids exist either way: audit records and logs carry them, and callers may send their own.
 """
@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from opentelemetry import metrics, trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import MetricExporter, PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
@@ -22,49 +24,72 @@ TELEMETRY_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asc
 
 
 class TelemetrySettings(BaseSettings):
-    """The standard variables that decide whether spans are exported; the SDK reads the others itself."""
+    """The standard variables that decide what is exported; the SDK reads the others itself."""
 
     model_config = SettingsConfigDict(extra="ignore")
 
     otel_exporter_otlp_endpoint: str = ""
     otel_exporter_otlp_traces_endpoint: str = ""
+    otel_exporter_otlp_metrics_endpoint: str = ""
     otel_exporter_otlp_protocol: str = "grpc"
     otel_exporter_otlp_traces_protocol: str = ""
+    otel_exporter_otlp_metrics_protocol: str = ""
     otel_sdk_disabled: bool = False
 
     @property
-    def exports(self) -> bool:
-        """Whether a collector is named."""
+    def exports_traces(self) -> bool:
+        """Whether a collector is named for spans."""
         named = self.otel_exporter_otlp_endpoint or self.otel_exporter_otlp_traces_endpoint
+        return bool(named) and not self.otel_sdk_disabled
+
+    @property
+    def exports_metrics(self) -> bool:
+        """Whether a collector is named for metrics."""
+        named = self.otel_exporter_otlp_endpoint or self.otel_exporter_otlp_metrics_endpoint
         return bool(named) and not self.otel_sdk_disabled
 
 
 @contextmanager
 def telemetry(service_name: str, settings: TelemetrySettings | None = None) -> Iterator[None]:
-    """Set up traces and logs for a process that calls itself `service_name`; flush them on the way out.
+    """Set up traces, metrics and logs for a process that calls itself `service_name`; flush them at its end.
 
     To be entered once per process, by its `__main__`.
     """
     configure_logs()
     settings = settings or TelemetrySettings()
     resource = Resource.create({"service.name": service_name, "service.namespace": "clausegate"})
-    provider = TracerProvider(resource=resource, sampler=None if settings.exports else ALWAYS_OFF)
-    if settings.exports:
-        provider.add_span_processor(BatchSpanProcessor(_exporter(settings)))
-    trace.set_tracer_provider(provider)
+    tracing = TracerProvider(resource=resource, sampler=None if settings.exports_traces else ALWAYS_OFF)
+    if settings.exports_traces:
+        tracing.add_span_processor(BatchSpanProcessor(_span_exporter(settings)))
+    readers = [PeriodicExportingMetricReader(_metric_exporter(settings))] if settings.exports_metrics else []
+    metering = MeterProvider(readers, resource)
+    trace.set_tracer_provider(tracing)
+    metrics.set_meter_provider(metering)
     try:
         yield
     finally:
-        provider.shutdown()
+        tracing.shutdown()
+        metering.shutdown()
 
 
-def _exporter(settings: TelemetrySettings) -> SpanExporter:
+def _span_exporter(settings: TelemetrySettings) -> SpanExporter:
     protocol = settings.otel_exporter_otlp_traces_protocol or settings.otel_exporter_otlp_protocol
     if protocol == "http/protobuf":
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpExporter
 
         return HttpExporter()
     from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
+
+    return GrpcExporter()
+
+
+def _metric_exporter(settings: TelemetrySettings) -> MetricExporter:
+    protocol = settings.otel_exporter_otlp_metrics_protocol or settings.otel_exporter_otlp_protocol
+    if protocol == "http/protobuf":
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter as HttpExporter
+
+        return HttpExporter()
+    from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter as GrpcExporter
 
     return GrpcExporter()
 

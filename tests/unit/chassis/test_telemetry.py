@@ -1,6 +1,8 @@
 import json
 import logging
 
+import pytest
+
 from chassis.telemetry import JsonFormatter, TelemetrySettings
 
 
@@ -24,7 +26,19 @@ def test_an_exception_stays_on_the_line():
     assert "ValueError: bad" in str(_line(exc_info=(ValueError, failure, None))["exception"])
 
 
-def test_spans_are_exported_only_when_a_collector_is_named():
-    assert not TelemetrySettings(otel_exporter_otlp_endpoint="").exports
-    assert TelemetrySettings(otel_exporter_otlp_endpoint="http://127.0.0.1:4317").exports
-    assert not TelemetrySettings(otel_exporter_otlp_endpoint="http://x", otel_sdk_disabled=True).exports
+NAMED = "http://127.0.0.1:4317"
+
+
+@pytest.mark.parametrize(
+    ("settings", "traces", "metrics"),
+    [
+        (TelemetrySettings(), False, False),
+        (TelemetrySettings(otel_exporter_otlp_endpoint=NAMED), True, True),
+        (TelemetrySettings(otel_exporter_otlp_traces_endpoint=NAMED), True, False),
+        (TelemetrySettings(otel_exporter_otlp_metrics_endpoint=NAMED), False, True),
+        (TelemetrySettings(otel_exporter_otlp_endpoint=NAMED, otel_sdk_disabled=True), False, False),
+    ],
+    ids=["none", "one for all", "traces", "metrics", "disabled"],
+)
+def test_only_what_a_collector_is_named_for_is_exported(settings, traces, metrics):
+    assert (settings.exports_traces, settings.exports_metrics) == (traces, metrics)
