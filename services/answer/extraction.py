@@ -39,10 +39,16 @@ class ScoredSentence:
     score: float
 
 
-def choose_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[ScoredSentence, ...]:
-    """Up to three sentences of the kept chunks, best first; ties go to the better chunk, then the earlier.
+def choose_sentences(
+    kept: Sequence[GradedCandidate],
+    found: Found,
+    at_most: int = MAX_STATEMENTS,
+    share: float = RUNNER_UP_SHARE,
+) -> tuple[ScoredSentence, ...]:
+    """The best sentences of the kept chunks, best first; ties go to the better chunk, then the earlier.
 
-    Of sentences that read the same, as in two editions of a document, only the first counts.
+    All of them score at least `share` of the best one. Of sentences that read the same, as in two editions of
+    a document, only the first counts.
     """
     distinct: dict[str, ScoredSentence] = {}
     for one in sorted(score_sentences(kept, found), key=lambda one: -one.score):
@@ -50,8 +56,8 @@ def choose_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[Sco
     ranked = tuple(distinct.values())
     if not ranked:
         return ()
-    enough = RUNNER_UP_SHARE * ranked[0].score
-    return (ranked[0], *(one for one in ranked[1:MAX_STATEMENTS] if one.score >= enough))
+    enough = share * ranked[0].score
+    return (ranked[0], *(one for one in ranked[1:at_most] if one.score >= enough))
 
 
 def score_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[ScoredSentence, ...]:

@@ -29,6 +29,8 @@ MAX_PASSAGE = 20_000
 """Characters of a passage; a sentence is longer only when it is no prose."""
 MAX_DOCUMENTS = 1000
 """Documents of a page."""
+MAX_SOURCES = 1000
+"""Sources of a page."""
 MAX_CHUNKS = 100
 """Chunks of a page."""
 
@@ -121,6 +123,17 @@ class RetrievalClient:
             error.field = error.field and "project"
             raise
         return wire.project_of(response.project)
+
+    async def live_sources(self) -> frozenset[str]:
+        """The sources that have documents."""
+        request = documents_pb2.ListSourcesRequest(page_size=MAX_SOURCES)
+        sources: set[str] = set()
+        while True:
+            page = await self._call(self._documents.ListSources(request, timeout=self._time_left()))
+            sources.update(one.source for one in page.sources)
+            if not page.next_page_token:
+                return frozenset(sources)
+            request.page_token = page.next_page_token
 
     async def assemble(
         self, query: str, sources: Sequence[str], document_ids: Sequence[str], token_budget: int

@@ -8,6 +8,7 @@ one invented snippet costs that snippet, not the others and a second call (SN-5)
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from pydantic import Field
@@ -16,6 +17,8 @@ from services.answer.contracts.completion import Contract, Reply
 
 MAX_SNIPPETS = 8
 SUMMARY_SENTENCES = range(2, 5)
+MIN_WORDS = 3
+"""Fewer words stand somewhere in every document: finding them would prove nothing."""
 
 SYSTEM = """\
 You extract passages from licence documents for a researcher. You copy; you do not write.
@@ -47,6 +50,7 @@ Reply with one JSON object and nothing else, with exactly these fields:
 }
 """
 _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Inc|Ltd|Co|Corp|No|Nos|Art|Sec)\.")
+_WORD = re.compile(r"\w+")
 _BREAK = re.compile(r"[.!?][\"”’)\]]*\s+(?=[\"“‘(\[]*[A-Z])")
 
 
@@ -103,9 +107,17 @@ def _broken_texts(reply: SnippetsReply) -> Sequence[str]:
     sentences = sentence_count(reply.summary)
     if reply.snippets and sentences not in SUMMARY_SENTENCES:
         errors.append(f"summary: it must have 2 to 4 sentences, not {sentences}.")
+    if _holds_controls(reply.summary):
+        errors.append("summary: it must not hold control characters.")
     for i, one in enumerate(reply.snippets):
-        if not one.content.strip():
-            errors.append(f"snippets.{i}.content: it must not be empty.")
+        if len(_WORD.findall(one.content)) < MIN_WORDS:
+            errors.append(f"snippets.{i}.content: it must have at least {MIN_WORDS} words.")
         if sentence_count(one.relevance) != 1:
             errors.append(f"snippets.{i}.relevance: it must be one sentence.")
+        if _holds_controls(one.relevance):
+            errors.append(f"snippets.{i}.relevance: it must not hold control characters.")
     return errors
+
+
+def _holds_controls(text: str) -> bool:
+    return any(unicodedata.category(c) == "Cc" and c not in "\n\r\t" for c in text)

@@ -1,0 +1,63 @@
+"""What code says of snippets."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.answer.contracts.snippets import SUMMARY_SENTENCES, sentence_count
+from services.answer.stems import stems_of
+from services.answer.wording import NOTHING_FOUND, all_dropped, mentions, shared_words, summary_of
+
+STEMS = frozenset(stems_of("monthly fees devices"))
+
+
+def test_words_are_spelled_as_the_quote_spells_them() -> None:
+    assert shared_words("A Fee per Device; the fee is due.", STEMS) == ("Fee", "Device")
+
+
+def test_a_relevance_names_the_words_that_the_quote_holds() -> None:
+    assert (
+        mentions("The monthly fee is due for a Device.", STEMS) == "Mentions “monthly”, “fee” and “Device”."
+    )
+
+
+def test_a_relevance_without_a_shared_word_says_so() -> None:
+    assert mentions("It is governed by English law.", STEMS) == "Holds no word of the question."
+
+
+def test_a_summary_says_how_many_whence_and_with_which_words() -> None:
+    quotes = ["The monthly fee is due.", "A fee per device."]
+
+    assert summary_of(quotes, ["A", "B"], STEMS) == (
+        "2 passages are quoted from “A” and “B”. "
+        "The question’s words that they hold: “monthly”, “fee” and “device”."
+    )
+
+
+@pytest.mark.parametrize(
+    ("titles", "named"),
+    [
+        (["A"], "1 passage is quoted from “A”."),
+        (["A", "A", "B", "C", "D"], "5 passages are quoted from “A”, “B”, “C” and 1 more document."),
+        (["A", "B", "C", "D", "E"], "5 passages are quoted from “A”, “B”, “C” and 2 more documents."),
+    ],
+)
+def test_a_summary_names_a_few_titles(titles: list[str], named: str) -> None:
+    summary = summary_of(["Nothing shared."] * len(titles), titles, STEMS)
+
+    assert summary == f"{named} None of the question’s words stands in them."
+    assert sentence_count(summary) in SUMMARY_SENTENCES
+
+
+def test_a_summary_of_nothing_says_that_there_is_nothing() -> None:
+    assert summary_of([], [], STEMS) == NOTHING_FOUND
+
+
+def test_dropped_passages_are_counted() -> None:
+    assert (
+        all_dropped(1)
+        == "No passage is shown: the documents do not hold the one passage that the model named."
+    )
+    assert all_dropped(3) == (
+        "No passage is shown: the documents do not hold any of the 3 passages that the model named."
+    )
