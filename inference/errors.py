@@ -19,6 +19,12 @@ class ModelQueueFull(Exhausted):
     """As many calls as may wait are waiting already."""
 
 
+class EmbeddingDimensionWrong(Precondition):
+    """The model's vectors have another length than the settings say."""
+
+    reason = "EMBEDDING_MODEL_MISMATCH"
+
+
 class ModelRejected(Precondition):
     """The model server refuses the call itself: key, model name or parameters are wrong."""
 

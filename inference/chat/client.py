@@ -13,6 +13,7 @@ from inference.errors import ModelServerUnavailable
 from inference.lanes import Lane
 from inference.retries import FIRST_PAUSE_SECONDS
 from inference.settings import ModelServerSettings
+from inference.texts import encodable
 from inference.transport import ModelServer
 
 MAX_TOKENS_COUNTED = 1_000_000_000
@@ -100,17 +101,13 @@ def _read(body: bytes) -> ChatReply:
         raise _no_completion() from None
     if not isinstance(content, str | None):
         raise _no_completion()
-    return ChatReply(_sound(content or ""), _usage(usage), _sound(finish_reason)[:40])
+    finish_reason = finish_reason if isinstance(finish_reason, str) else ""
+    return ChatReply(encodable(content or ""), _usage(usage), encodable(finish_reason)[:40])
 
 
 def _no_completion() -> ModelServerUnavailable:
     message = "The model server answered something that is no chat completion: check OPENAI_BASE_URL."
     return ModelServerUnavailable(message, retry_after_seconds=FIRST_PAUSE_SECONDS)
-
-
-def _sound(text: object) -> str:
-    """Text that can be encoded: JSON may spell unpaired surrogates, UTF-8 may not."""
-    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else ""
 
 
 def _usage(usage: object) -> TokenUsage:

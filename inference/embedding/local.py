@@ -17,6 +17,7 @@ from tokenizers import Encoding, Tokenizer
 from chassis.errors import Unavailable
 from inference.embedding.graph import BertShape, build_graph
 from inference.embedding.model import TokenSpans
+from inference.texts import encodable
 
 NAME = "all-MiniLM-L6-v2"
 MAX_TOKENS = 256
@@ -91,11 +92,13 @@ class LocalEmbedding:
             await asyncio.to_thread(executor.shutdown, cancel_futures=True)
 
     def _spans(self, texts: Sequence[str]) -> list[TokenSpans]:
-        encodings = self._tokenizer.encode_batch([_sound(text) for text in texts], add_special_tokens=False)
+        encodings = self._tokenizer.encode_batch(
+            [encodable(text) for text in texts], add_special_tokens=False
+        )
         return [tuple(encoding.offsets) for encoding in encodings]
 
     def _run(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        encodings = self._tokenizer.encode_batch([_sound(text) for text in texts])
+        encodings = self._tokenizer.encode_batch([encodable(text) for text in texts])
         rows = [self._limited(encoding) for encoding in encodings]
         ids = np.zeros((len(rows), max(map(len, rows))), np.int64)
         mask = np.zeros_like(ids)
@@ -108,11 +111,6 @@ class LocalEmbedding:
     def _limited(self, encoding: Encoding) -> list[int]:
         ids: list[int] = encoding.ids
         return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], self._last_token]
-
-
-def _sound(text: str) -> str:
-    """The text with what cannot be encoded (unpaired surrogates) replaced, one code point for another."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _find(folder: Path) -> Path:

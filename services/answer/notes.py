@@ -83,7 +83,8 @@ def weak_evidence_notes(
 
 UNCALIBRATED = Note(
     NoteKind.UNCALIBRATED,
-    "Fewer than 20 other documents are indexed: the threshold for refusing is not calibrated on them.",
+    "The threshold for refusing is not calibrated: fewer than 20 other documents are indexed, or the "
+    "embedding model is not the one that it was measured with.",
 )
 
 

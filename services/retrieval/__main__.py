@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
+from pydantic import ValidationError
+
 from chassis.addresses import AddressRefused
 from chassis.errors import ServiceError
 from chassis.server import serving, stop_requested
@@ -27,7 +29,7 @@ def main() -> None:
     with telemetry("retrieval"):
         try:
             asyncio.run(run(RetrievalSettings()))
-        except (ServiceError, AddressRefused, OSError) as error:
+        except (AddressRefused, OSError, ServiceError, ValidationError) as error:
             sys.exit(f"error: {error}")
 
 

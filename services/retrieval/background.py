@@ -42,6 +42,7 @@ class Background:
 
 
 UNCALIBRATED = Background(0.0, 0)
+"""For an embedding model whose cosines the gate was not measured with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from services.retrieval.bm25 import Bag, ShareBM25
 from services.retrieval.corpus import Passage, Span, Vector
 from services.retrieval.lexicon import without_stop_words
 
+MEASURED_MODEL = "all-MiniLM-L6-v2"
+"""The embedding model of all measurements: the cosines of another one stand on another scale."""
 KEYWORD_WEIGHT = 0.5
 LEXICON_WEIGHT = 0.35
 

@@ -10,10 +10,17 @@ from typing import Self
 
 from chassis.telemetry import tracer
 from inference.embedding.model import EmbeddingModel
-from services.retrieval.background import Background
+from services.retrieval.background import UNCALIBRATED, Background
 from services.retrieval.corpus import Chunk, ChunkId, Hits, Passage, Scope, Vector
 from services.retrieval.definitions import Glossary
-from services.retrieval.evidence import LocalEvidence, Question, Weighed, WindowMatch, weigh
+from services.retrieval.evidence import (
+    MEASURED_MODEL,
+    LocalEvidence,
+    Question,
+    Weighed,
+    WindowMatch,
+    weigh,
+)
 from services.retrieval.lexicon import lexicon_stems, question_stems
 from services.retrieval.normalization import normalise
 from services.retrieval.overview import Overview, Overviews
@@ -161,6 +168,8 @@ class Searcher:
                 self._executor, _weighed, pool, question, asked, query, overview
             )
             chunks = await self._store.chunks([each.passage.chunk_id for each in ranked])
+        if background and self._model.name != MEASURED_MODEL:
+            background = UNCALIBRATED
         candidates = tuple(
             pool.candidate(each, chunks[each.passage.chunk_id])
             for each in ranked

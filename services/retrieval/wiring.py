@@ -26,11 +26,16 @@ from clausegate.retrieval.v1 import (
 )
 from inference.embedding.fetch import MODEL_FOLDER, is_fetched
 from inference.embedding.local import LocalEmbedding
+from inference.embedding.model import EmbeddingModel
+from inference.tokens import token_counter
 from services.retrieval.indexes import Indexes
+from services.retrieval.servicers.articles import ArticleStoreServicer
 from services.retrieval.servicers.documents import DocumentServicer
 from services.retrieval.servicers.index import IndexServicer
+from services.retrieval.servicers.projects import ProjectServicer
 from services.retrieval.servicers.retrieval import RetrievalServicer
-from services.retrieval.settings import RetrievalSettings
+from services.retrieval.settings import LOCAL_MODEL, RetrievalSettings
+from services.retrieval.store.embedded.store import now
 from services.retrieval.store.embedded.stores import Stores
 
 RANKING_THREADS = 2
@@ -44,13 +49,13 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
     model, and `StoreUnavailable` when another process has the index open.
     """
     async with AsyncExitStack() as stack:
-        folder = _model_folder(settings.model_dir)
-        model = await asyncio.to_thread(LocalEmbedding, folder, settings.embedding_threads)
+        model = await _embedding_model(settings)
         stack.push_async_callback(model.close)
         stores = Stores(settings.data_dir / "index", model.name, model.dimension)
         stack.push_async_callback(stores.close)
         executor = stack.enter_context(ThreadPoolExecutor(RANKING_THREADS, thread_name_prefix="rank"))
-        indexes = Indexes(stores.for_tenant, model, executor)
+        counter = token_counter(settings.tiktoken_cache_dir)
+        indexes = Indexes(stores.for_tenant, model, counter, executor)
         stack.push_async_callback(indexes.close)
         local = await indexes.of(LOCAL.tenant)
         local.overviews.refresh()
@@ -69,6 +74,19 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
         )
 
 
+async def _embedding_model(settings: RetrievalSettings) -> EmbeddingModel:
+    if settings.embedding_model == LOCAL_MODEL:
+        folder = _model_folder(settings.model_dir)
+        return await asyncio.to_thread(LocalEmbedding, folder, settings.embedding_threads)
+    # Not at the top: the openai package takes .6 s and 40 MB, for nothing with the local model.
+    from inference.embedding.openai import OpenAIEmbedding
+    from inference.transport import ModelServer
+
+    return OpenAIEmbedding(
+        ModelServer(settings), settings, settings.embedding_model, settings.embedding_dimension
+    )
+
+
 def _model_folder(folder: Path) -> Path:
     return folder / MODEL_FOLDER if is_fetched(folder) else folder
 
@@ -77,9 +95,7 @@ def _register(server: grpc.aio.Server, indexes: Indexes) -> None:
     retrieval_service_pb2_grpc.add_RetrievalServiceServicer_to_server(RetrievalServicer(indexes), server)
     document_service_pb2_grpc.add_DocumentServiceServicer_to_server(DocumentServicer(indexes), server)
     index_service_pb2_grpc.add_IndexServiceServicer_to_server(IndexServicer(indexes, "embedded"), server)
-    project_service_pb2_grpc.add_ProjectServiceServicer_to_server(
-        project_service_pb2_grpc.ProjectServiceServicer(), server
-    )
+    project_service_pb2_grpc.add_ProjectServiceServicer_to_server(ProjectServicer(indexes, now), server)
     article_store_service_pb2_grpc.add_ArticleStoreServiceServicer_to_server(
-        article_store_service_pb2_grpc.ArticleStoreServiceServicer(), server
+        ArticleStoreServicer(indexes), server
     )

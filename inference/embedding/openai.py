@@ -1,0 +1,150 @@
+"""Embedding models of an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from opentelemetry.trace import SpanKind
+
+from chassis.telemetry import tracer
+from inference.embedding.model import TokenSpans
+from inference.errors import EmbeddingDimensionWrong, ModelServerUnavailable
+from inference.lanes import Lane
+from inference.retries import FIRST_PAUSE_SECONDS
+from inference.settings import ModelServerSettings
+from inference.texts import encodable
+from inference.tokens import pieces
+from inference.transport import ModelServer
+
+MAX_TOKENS = 8191
+"""What OpenAI's embedding models read of a text."""
+BATCH_TEXTS = 100
+BATCH_BYTES = 200_000
+"""Of the texts of one call, and so a bound of its tokens; OpenAI refuses more than 300,000."""
+SHORTENED = "text-embedding-3-"
+"""Models whose name begins so give vectors of the length that is asked for; others refuse to be asked."""
+
+_tracer = tracer(__name__)
+
+
+class OpenAIEmbedding:
+    """An `EmbeddingModel`. Passages and questions wait in lanes of their own."""
+
+    max_tokens = MAX_TOKENS
+
+    def __init__(self, server: ModelServer, settings: ModelServerSettings, name: str, dimension: int) -> None:
+        """Closes the server when it is closed itself. Nothing is sent yet."""
+        self.name = name
+        self.dimension = dimension
+        self._server = server
+        self._passages = Lane(settings.model_concurrency, settings.model_queue)
+        self._questions = Lane(settings.model_concurrency, settings.model_queue)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See `EmbeddingModel.embed`. Batches go one after the other, so that a call never fills the queue.
+
+        Raises what `ChatModel.complete` does, and `EmbeddingDimensionWrong`.
+        """
+        parts = [await self._embed(batch, self._passages) for batch in _batches(texts)]
+        return np.concatenate([np.empty((0, self.dimension), np.float32), *parts])
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        """See `EmbeddingModel.embed_query`. Raises what `embed` does."""
+        vectors = await self._embed([_readable(text)], self._questions)
+        vector: NDArray[np.float32] = vectors[0]
+        return vector
+
+    async def token_spans(self, texts: Sequence[str]) -> list[TokenSpans]:
+        """See `EmbeddingModel.token_spans`; an estimate that errs towards more tokens."""
+        return await asyncio.to_thread(lambda: [tuple(pieces(text)) for text in texts])
+
+    async def close(self) -> None:
+        """See `EmbeddingModel.close`."""
+        await self._server.close()
+
+    async def _embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        body: dict[str, object] = {"model": self.name, "input": texts, "encoding_format": "base64"}
+        if self.name.startswith(SHORTENED):
+            body["dimensions"] = self.dimension
+        with _tracer.start_as_current_span(f"embeddings {self.name}", kind=SpanKind.CLIENT) as span:
+            span.set_attributes(
+                {
+                    "gen_ai.operation.name": "embeddings",
+                    "gen_ai.provider.name": "openai",
+                    "gen_ai.request.model": self.name,
+                    "gen_ai.embeddings.dimension.count": self.dimension,
+                    "server.address": self._server.host,
+                }
+            )
+            reply = await self._server.post("/embeddings", body, lane)
+            # Vectors that are spelled out in digits take a server's batch .1 s to read.
+            vectors, tokens = await asyncio.to_thread(_read, reply, len(texts))
+            span.set_attribute("gen_ai.usage.input_tokens", tokens)
+        if vectors.shape[1] != self.dimension:
+            raise EmbeddingDimensionWrong(
+                f"{self.name} returns vectors of {vectors.shape[1]} numbers, not {self.dimension}: set "
+                "CLAUSEGATE_EMBEDDING_DIMENSION to what it returns."
+            )
+        return vectors
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for text in map(_readable, texts):
+        length = len(text.encode())
+        if batch and (len(batch) == BATCH_TEXTS or size + length > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
+        size += length
+    if batch:
+        yield batch
+
+
+def _readable(text: str) -> str:
+    """What the model reads of a text; servers refuse longer ones, and empty ones."""
+    text = encodable(text)
+    if len(text.encode()) > MAX_TOKENS:
+        spans = pieces(text)
+        text = text[: spans[MAX_TOKENS][0]] if len(spans) > MAX_TOKENS else text
+    return text or " "
+
+
+def _read(body: bytes, count: int) -> tuple[NDArray[np.float32], int]:
+    """The vectors in a reply, shape (count, d), unit norm, by their index; and the tokens they took.
+
+    Raises `ModelServerUnavailable` unless there are as many as asked for, all of the same length.
+    """
+    try:
+        reply = json.loads(body)
+        found = {one["index"]: _vector(one["embedding"]) for one in reply["data"]}
+        vectors = np.stack([found[index] for index in range(count)])
+        usage = reply.get("usage") or {}
+        tokens = usage.get("prompt_tokens", 0)
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
+        raise _no_vectors() from None
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not (np.isfinite(norms).all() and norms.all()):
+        raise _no_vectors()
+    return vectors / norms, tokens if type(tokens) is int else 0
+
+
+def _vector(spelled: object) -> NDArray[np.float32]:
+    if isinstance(spelled, str):
+        return np.frombuffer(base64.b64decode(spelled, validate=True), "<f4")
+    vector = np.asarray(spelled, np.float32)
+    if vector.ndim != 1:
+        raise ValueError("no vector")
+    return vector
+
+
+def _no_vectors() -> ModelServerUnavailable:
+    message = "The model server answered something that is no embedding of the texts: check OPENAI_BASE_URL."
+    return ModelServerUnavailable(message, retry_after_seconds=FIRST_PAUSE_SECONDS)
