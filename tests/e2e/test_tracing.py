@@ -1,13 +1,11 @@
 """X-4: one question through four processes is one trace, seen by a collector in this process."""
 
-from concurrent import futures
 from contextlib import ExitStack
 
-import grpc
 import httpx
 import pytest
-from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 
+from tests.e2e.collecting import collecting
 from tests.e2e.corpus import GOVERNING_LAW
 from tests.e2e.processes import READY_SECONDS, clausegate, running, wait_until
 
@@ -20,32 +18,10 @@ ROLES = {
 }
 
 
-class Collector(trace_service_pb2_grpc.TraceServiceServicer):
-    """Keeps every span with the name of the process that made it."""
-
-    def __init__(self):
-        self.spans = []
-
-    def Export(self, request, context):  # noqa: N802
-        for resource in request.resource_spans:
-            attributes = {each.key: each.value.string_value for each in resource.resource.attributes}
-            for scope in resource.scope_spans:
-                self.spans += [(attributes["service.name"], span) for span in scope.spans]
-        return trace_service_pb2.ExportTraceServiceResponse()
-
-    def of_trace(self, trace_id):
-        return [(name, span) for name, span in self.spans if span.trace_id.hex() == trace_id]
-
-
 @pytest.fixture(scope="module")
 def collector():
-    server = grpc.server(futures.ThreadPoolExecutor(2))
-    collector = Collector()
-    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(collector, server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield collector, f"http://127.0.0.1:{port}"
-    server.stop(None).wait()
+    with collecting() as collector:
+        yield collector
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import struct
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -24,6 +25,8 @@ class Request:
     """By lower-case name."""
     body: Any
     """The parsed JSON; None when it is none."""
+    at: float = field(default_factory=time.monotonic)
+    """When it had come in, in seconds of the monotonic clock."""
     hung_up: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the client went away before it had the whole response."""
     done: asyncio.Event = field(default_factory=asyncio.Event)
