@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
 from uuid import uuid4
@@ -32,12 +33,15 @@ from inference.chat.replay import RecordingChat, ReplayedChat
 from inference.tape import Recorder, Recording
 from inference.tokens import token_counter
 from services.answer.audit import Records
+from services.answer.category_hints import load_hints
 from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
 from services.answer.contracts.completion import Completer
+from services.answer.query_generation import QueryGeneration
 from services.answer.querying import Querying
 from services.answer.record_files import RecordFile, RecordWriter
 from services.answer.replay import recorded, replayed
 from services.answer.servicers.query import QueryServicer
+from services.answer.servicers.query_generation import QueryGenerationServicer
 from services.answer.settings import AnswerSettings
 from services.answer.signing import Signer, read_keys
 from services.answer.tasks import Tasks
@@ -56,10 +60,11 @@ SYSTEM_CLOCK = Clock(
 async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
     """What the answer service offers to a server, alive until the context ends.
 
-    Raises `SigningKeysBroken` when the file of signing keys cannot be used, and `ReplayDiverged` when the
-    recording to be played back cannot.
+    Raises `SigningKeysBroken` when the file of signing keys cannot be used, `HintsBroken` when that of hints
+    by category cannot, and `ReplayDiverged` when the recording to be played back cannot.
     """
     signer = Signer(read_keys(settings.signing_keys_file) if settings.signing_keys_file else ())
+    hints = load_hints(settings.category_hints)
     async with AsyncExitStack() as stack:
         writer = await stack.enter_async_context(RecordWriter())
         channel = await stack.enter_async_context(
@@ -76,6 +81,14 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             tasks=tasks,
             signer=signer,
         )
+        servicers = _Servicers(
+            query=QueryServicer(querying),
+            generation=QueryGenerationServicer(QueryGeneration(completer, tasks, hints)),
+            research=research_service_pb2_grpc.ResearchServiceServicer(),
+            article=article_service_pb2_grpc.ArticleServiceServicer(),
+            rewrite=rewrite_service_pb2_grpc.RewriteServiceServicer(),
+            grounding=grounding_service_pb2_grpc.GroundingServiceServicer(),
+        )
         yield Services(
             names=tuple(
                 file.DESCRIPTOR.services_by_name[name].full_name
@@ -88,7 +101,7 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
                     (grounding_service_pb2, "GroundingService"),
                 )
             ),
-            register=lambda server: _register(server, querying, completer),
+            register=servicers.register,
         )
 
 
@@ -124,23 +137,27 @@ async def _chat_model(settings: AnswerSettings) -> AsyncIterator[ChatModel | Non
         await server.close()
 
 
-def _register(server: grpc.aio.Server, querying: Querying, completer: Completer) -> None:
-    query_service_pb2_grpc.add_QueryServiceServicer_to_server(QueryServicer(querying), server)
-    research_service_pb2_grpc.add_ResearchServiceServicer_to_server(
-        research_service_pb2_grpc.ResearchServiceServicer(), server
-    )
-    article_service_pb2_grpc.add_ArticleServiceServicer_to_server(
-        article_service_pb2_grpc.ArticleServiceServicer(), server
-    )
-    query_generation_service_pb2_grpc.add_QueryGenerationServiceServicer_to_server(
-        query_generation_service_pb2_grpc.QueryGenerationServiceServicer(), server
-    )
-    rewrite_service_pb2_grpc.add_RewriteServiceServicer_to_server(
-        rewrite_service_pb2_grpc.RewriteServiceServicer(), server
-    )
-    grounding_service_pb2_grpc.add_GroundingServiceServicer_to_server(
-        grounding_service_pb2_grpc.GroundingServiceServicer(), server
-    )
+@dataclass(frozen=True, slots=True)
+class _Servicers:
+    """One for each proto service."""
+
+    query: query_service_pb2_grpc.QueryServiceServicer
+    generation: query_generation_service_pb2_grpc.QueryGenerationServiceServicer
+    research: research_service_pb2_grpc.ResearchServiceServicer
+    article: article_service_pb2_grpc.ArticleServiceServicer
+    rewrite: rewrite_service_pb2_grpc.RewriteServiceServicer
+    grounding: grounding_service_pb2_grpc.GroundingServiceServicer
+
+    def register(self, server: grpc.aio.Server) -> None:
+        """Add all of them to a server."""
+        query_service_pb2_grpc.add_QueryServiceServicer_to_server(self.query, server)
+        query_generation_service_pb2_grpc.add_QueryGenerationServiceServicer_to_server(
+            self.generation, server
+        )
+        research_service_pb2_grpc.add_ResearchServiceServicer_to_server(self.research, server)
+        article_service_pb2_grpc.add_ArticleServiceServicer_to_server(self.article, server)
+        rewrite_service_pb2_grpc.add_RewriteServiceServicer_to_server(self.rewrite, server)
+        grounding_service_pb2_grpc.add_GroundingServiceServicer_to_server(self.grounding, server)
 
 
 def _records(settings: AnswerSettings, writer: RecordWriter) -> Records:
