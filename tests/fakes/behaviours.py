@@ -132,9 +132,14 @@ class Raw:
     content_length: int | None = None
 
     async def play(self, request: Request, wire: Wire) -> None:
-        length = len(self.body) if self.content_length is None else self.content_length
-        headers = {"content-type": self.content_type, "content-length": str(length)}
-        await wire.send(head(self.status, headers) + self.body)
+        if self.content_length is None:
+            await wire.respond(self.status, self.body, {"content-type": self.content_type})
+            return
+        # Without "close" a client might send its next request before it sees the end of the connection.
+        headers = {"content-type": self.content_type, "connection": "close"}
+        await wire.send(
+            head(self.status, {**headers, "content-length": f"{self.content_length}"}) + self.body
+        )
 
 
 HTML = Raw(b"<!doctype html><html><body>Please log in.</body></html>", content_type="text/html")

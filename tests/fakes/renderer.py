@@ -17,6 +17,8 @@ from tests.fakes.prompts import Passage, Shown, read
 from tests.fakes.wire import Request
 
 MAX_QUOTED = 3
+_MARKUP = re.compile(r"[<\[\\]")
+"""What claims of an article may not hold, though a document may."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ def _article(shown: Shown) -> Any:
     sourced = [
         {"claim": _line(sentence), "confidence": "sourced", "quote": sentence, "chunk": one.handle}
         for one, sentence in _best(shown)
+        if not _MARKUP.search(sentence)
     ]
     judged = {"claim": "The rules are plain.", "confidence": "opinion", "quote": None, "chunk": None}
     body = "\n\n".join(f"> {_line(sentence)}" for _, sentence in _best(shown))
