@@ -100,7 +100,7 @@ def _queries(shown: Shown) -> Any:
 def _rewrite(shown: Shown) -> Any:
     """The text as it is: always allowed."""
     text = re.search(
-        r"Text to rewrite:\n<<<documents (?P<code>\w+)\n(?P<text>.*?)\n?documents (?P=code)>>>",
+        r"Text to rewrite:\n<<<text (?P<code>\w+)\n(?P<text>.*?)\n?text (?P=code)>>>",
         shown.request,
         re.DOTALL,
     )
