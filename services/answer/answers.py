@@ -185,6 +185,8 @@ class Refusal:
     gate: GateDecision
     nearest_clauses: tuple[SupportingClause, ...]
     absence: AbsenceEvidence
+    declined_by_model: bool = False
+    """Whether the gate passed, and the answer model found no answer in the clauses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,30 @@ class Metadata:
     """Reason of a model's grading that failed, so that local grading stood in; empty otherwise."""
     dropped_statements: int = 0
     """Statements of the model that did not leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageEstimate:
+    """What one stage would send to a model at most, see `clausegate.answer.v1.StageEstimate`."""
+
+    stage: str
+    model: str
+    prompt_tokens: int
+    max_completion_tokens: int
+    max_cost_usd: float
+    priced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What answering would send to models; nothing was sent (N-10)."""
+
+    stages: tuple[StageEstimate, ...] = ()
+
+    @property
+    def max_cost_usd(self) -> float:
+        """Of all stages, in US dollars, as far as their models have prices."""
+        return sum(one.max_cost_usd for one in self.stages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inference.tokens import TokenCounter
 from services.answer.context import format_chunk
+from services.answer.corpus import Chunk
 from services.answer.grading import GradedCandidate
 
 
@@ -48,12 +49,17 @@ class Packed:
     report: BudgetReport
 
 
-def pack(ranked: Sequence[GradedCandidate], target_tokens: int, counter: TokenCounter) -> Packed:
+def pack(
+    ranked: Sequence[GradedCandidate],
+    target_tokens: int,
+    counter: TokenCounter,
+    shown: Callable[[Chunk], str] = format_chunk,
+) -> Packed:
     """Fit chunks into `target_tokens`: the higher grade first, on ties the shorter.
 
-    Formatted text is counted. A chunk that does not fit is passed over; a later one may still fit.
+    What is counted is the chunk as `shown`. One that does not fit is passed over; a later one may still fit.
     """
-    costs = [counter.count(format_chunk(one.candidate.chunk)) for one in ranked]
+    costs = [counter.count(shown(one.candidate.chunk)) for one in ranked]
     order = sorted(range(len(ranked)), key=lambda i: (-(ranked[i].grade or 0), costs[i]))
     used, chosen = 0, set[int]()
     for i in order:

@@ -91,6 +91,11 @@ class Citations:
         """Whether `cite` would give a citation."""
         return self._find(quote) is not None
 
+    def stored(self, quote: Quote) -> str | None:
+        """The words of a quote as its chunk spells them; None when `cite` would give no citation."""
+        found = self._find(quote)
+        return found[0].text[found[1].span.start : found[1].span.end] if found else None
+
     def cite(self, quote: Quote) -> Citation | None:
         """The citation of a quote; None, and nothing numbered, unless the stored chunk holds its words."""
         found = self._find(quote)

@@ -1,4 +1,4 @@
-"""Builds an answer from a draft: everything in it is a quote that was just found in the stored text."""
+"""Builds an answer around its statements: clauses, definitions and notes, all quoted from stored text."""
 
 from __future__ import annotations
 
@@ -7,24 +7,21 @@ from dataclasses import dataclass, replace
 
 from services.answer import notes
 from services.answer.answers import Answer, Citation, DefinitionInUse, Note, Statement, SupportingClause
-from services.answer.citing import Citations, Quote, pages_of, quote_of_definition, quote_of_sentence
+from services.answer.citing import Citations, pages_of, quote_of_definition, quote_of_sentence
 from services.answer.conflicts import find_conflicts
 from services.answer.corpus import Chunk, Definition, Document, ResolvedDefinition
 from services.answer.defining import conflicts_of, defines, term_asked_for
-from services.answer.extraction import MAX_STATEMENTS
 from services.answer.grading import GradedCandidate
-from services.answer.sentences import Sentence, sentences_of, table_header_of
+from services.answer.sentences import sentences_of
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What an answer would say if all of it is still in the index."""
+    """What goes with the statements of an answer if all of it is still in the index."""
 
     question: str
     kept: tuple[GradedCandidate, ...]
     """The passages behind the answer, best first."""
-    sentences: tuple[Sentence, ...]
-    """The statements, best first."""
     definitions: tuple[ResolvedDefinition, ...]
     calibrated: bool
     """Whether the gate's threshold needs no caveat."""
@@ -55,10 +52,16 @@ class Draft:
 
 
 def compose(
-    draft: Draft, citations: Citations, chunks: Mapping[str, Chunk], documents: Mapping[str, Document]
+    draft: Draft,
+    statements: tuple[Statement, ...],
+    citations: Citations,
+    chunks: Mapping[str, Chunk],
+    documents: Mapping[str, Document],
 ) -> Answer:
-    """The answer. What the citations do not hold is dropped; without any statement nothing else counts."""
-    statements = tuple(_statements(draft, citations))
+    """The answer: statements, which alone are cited so far, and what code adds to them.
+
+    What the citations do not hold is dropped.
+    """
     quoted = citations.all
     definitions = tuple(_definitions(draft, citations))
     clauses = tuple(_clauses(draft, quoted, chunks))
@@ -84,32 +87,6 @@ def clause_of(graded: GradedCandidate, chunk: Chunk) -> SupportingClause:
         grade=graded.grade,
         probability=graded.probability,
         score=graded.score,
-    )
-
-
-def _statements(draft: Draft, citations: Citations) -> Iterator[Statement]:
-    """A term that is asked for is answered by its definitions first; a table row cites its header as well."""
-    drafted: list[tuple[Quote, Sentence | None]]
-    drafted = [(quote_of_definition(one), None) for one in draft.asked_definitions()]
-    drafted += [(quote_of_sentence(one), table_header_of(one)) for one in draft.sentences]
-    stated = 0
-    for quote, header in drafted:
-        if stated == MAX_STATEMENTS:
-            return
-        citation = None if _is_said(quote, citations.all) else citations.cite(quote)
-        if citation is not None:
-            stated += 1
-            heading = citations.cite(quote_of_sentence(header)) if header else None
-            numbers = (citation.number, heading.number) if heading else (citation.number,)
-            yield Statement(citation.quote, (citation.source.upper(),), numbers)
-
-
-def _is_said(quote: Quote, citations: tuple[Citation, ...]) -> bool:
-    """Whether a definition that is quoted already holds the quote."""
-    end = quote.start + len(quote.text)
-    return any(
-        one.document == quote.document_id and one.span.start < end and quote.start < one.span.end
-        for one in citations
     )
 
 

@@ -12,10 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from services.answer.corpus import Chunk
+from services.answer.quotes import find_quote
 
 RULE_LINE = "---"
+SAMPLE_CODE = "0123456789abcdef"
+"""Stands for a random code where tokens are counted."""
+CODE_TOKENS = 2 * len(SAMPLE_CODE)
+"""What the two codes of a layout may take at most; some digits make longer tokens than others."""
 _LOOK_ALIKE = re.compile(
-    r"^(?P<blank>[^\S\n]*)(?=<<<|>>>|\[Source:|\[c\d+\]|---\s*$)", re.MULTILINE | re.IGNORECASE
+    r"^(?P<blank>[^\S\n]*)(?=<<<|>>>|\[Source:|\[c\d+[ab]?\]|---\s*$)", re.MULTILINE | re.IGNORECASE
 )
 
 
@@ -26,6 +31,12 @@ class Material:
     text: str
     handles: Mapping[str, Chunk]
     """The chunk behind each handle; every other handle is an invention."""
+
+    def quoted(self, handle: str, quote: str) -> str | None:
+        """The words of the chunk that a model quotes, as they stand there; None unless they do."""
+        chunk = self.handles.get(handle)
+        match = find_quote(chunk.text, quote) if chunk else None
+        return chunk.text[match.span.start : match.span.end] if chunk and match else None
 
 
 def format_chunk(chunk: Chunk) -> str:
@@ -38,9 +49,18 @@ def format_chunk(chunk: Chunk) -> str:
 
 def lay_out(chunks: Sequence[Chunk], code: str) -> Material:
     """The chunks in the order given, each under its handle, between markers that carry `code`."""
-    handles = {f"c{number}": chunk for number, chunk in enumerate(chunks, start=1)}
+    return lay_out_as({f"c{number}": chunk for number, chunk in enumerate(chunks, start=1)}, code)
+
+
+def lay_out_as(handles: Mapping[str, Chunk], code: str) -> Material:
+    """The same under these handles: a `c`, a number, and perhaps `a` or `b`."""
     parts = [f"[{handle}]\n{format_chunk(chunk)}" for handle, chunk in handles.items()]
     return Material(enclose(f"{RULE_LINE}\n".join(parts), code), handles)
+
+
+def format_entry(chunk: Chunk) -> str:
+    """What one chunk adds to a layout, never knowingly less: its text, its handle and a rule line."""
+    return f"[c100]\n{format_chunk(chunk)}{RULE_LINE}\n"
 
 
 def enclose(text: str, code: str, name: str = "documents") -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from inference.tokens import TokenCounter
-from services.answer.corpus import Definition, ResolvedDefinition
+from services.answer.corpus import Chunk, Definition, ResolvedDefinition
 from services.answer.stems import stems_of
 
 MAX_DEFINITIONS = 8
@@ -70,14 +70,63 @@ def conflicts_of(one: ResolvedDefinition, documents: Iterable[str]) -> tuple[Def
     return tuple(others)[:MAX_CONFLICTS]
 
 
+def words_of(definition: Definition) -> str:
+    """A definition as its document words it."""
+    return definition.text
+
+
 def fitting(
-    definitions: Sequence[ResolvedDefinition], tokens: int, counter: TokenCounter
+    definitions: Sequence[ResolvedDefinition],
+    tokens: int,
+    counter: TokenCounter,
+    shown: Callable[[Definition], str] = words_of,
 ) -> tuple[tuple[ResolvedDefinition, ...], int]:
-    """The definitions, in order, that fit into `tokens`, and the tokens that they take."""
+    """The definitions, in order, that fit into `tokens` as `shown`, and the tokens that they take."""
     used, kept = 0, list[ResolvedDefinition]()
     for one in definitions:
-        cost = counter.count(one.definition.text)
+        cost = counter.count(shown(one.definition))
         if used + cost <= tokens:
             used += cost
             kept.append(one)
     return tuple(kept), used
+
+
+def as_chunk(definition: Definition) -> Chunk:
+    """A definition as something to show to a model and to quote from: its own words, in its chunk's name."""
+    return Chunk(
+        chunk_id=definition.chunk_id,
+        alias="",
+        document_id=definition.document_id,
+        source=definition.source,
+        title=definition.document_id,
+        heading_chain=(),
+        section=f"Definition of {definition.term}",
+        text=definition.text,
+        span=definition.span,
+        pages=(),
+        table_header="",
+        generation="",
+        sentences=(definition.span,),
+    )
+
+
+def used_in(
+    definitions: Iterable[ResolvedDefinition], texts: Iterable[str]
+) -> tuple[ResolvedDefinition, ...]:
+    """The definitions of terms that the texts use, and of terms that those definitions use in turn.
+
+    `definitions` by depth. A term is used where its words follow one another, in any inflection.
+    """
+    used_stems = [stems_of(text) for text in texts]
+    kept: dict[str, ResolvedDefinition] = {}
+    for one in definitions:
+        term = one.definition.term
+        if one.used_by in kept or any(_follow(stems_of(term), stems) for stems in used_stems):
+            kept[term] = one
+    return tuple(kept.values())
+
+
+def _follow(words: Sequence[str], text: Sequence[str]) -> bool:
+    """Whether the words stand in the text, one right after the other."""
+    starts = range(len(text) - len(words) + 1)
+    return bool(words) and any(list(text[at : at + len(words)]) == list(words) for at in starts)

@@ -9,6 +9,7 @@ from services.answer.answers import (
     Answer,
     Citation,
     DefinitionInUse,
+    DryRun,
     GateDecision,
     Metadata,
     Note,
@@ -17,6 +18,7 @@ from services.answer.answers import (
     SupportingClause,
 )
 from services.answer.tracking import DebugRecord
+from services.answer.usage import StageUsage
 
 Content = Statement | DefinitionInUse | Note
 
@@ -80,6 +82,13 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimated:
+    """A dry run ends here."""
+
+    dry_run: DryRun
+
+
+@dataclass(frozen=True, slots=True)
 class Response:
     """The whole: the answer, what was made of it for people, and how it came about."""
 
@@ -88,6 +97,10 @@ class Response:
     markdown: str
     metadata: Metadata
     debug: DebugRecord | None
+    usage: tuple[StageUsage, ...] = ()
+    """Tokens and cost by stage; empty when no model was called."""
+    dry_run: DryRun | None = None
+    """Set when asked for: then the answer is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +111,8 @@ class Completed:
 
 
 AnswerEvent = SupportingClauses | Validated | Refused
-Event = Retrieved | Graded | Gated | AnswerEvent | Completed
+StageEvent = Retrieved | Graded | Gated | Estimated
+Event = StageEvent | AnswerEvent | Completed
 
 
 def unfold(answer: Answer) -> Iterator[AnswerEvent]:

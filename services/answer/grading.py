@@ -1,13 +1,14 @@
-"""Grades candidates from local evidence: how probable is it that a chunk answers the question?
+"""Grades candidates and keeps the best: by local evidence, by a chat model's grades, or by raw scores.
 
-The recipe and its constants were measured on CUAD and ContractNLI with vectors of windows only.
+The recipe of local grading and its constants were measured on CUAD and ContractNLI with vectors of windows
+only.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from services.answer.corpus import Background, Candidate, Found
@@ -40,13 +41,14 @@ class GradedCandidate:
 
     candidate: Candidate
     score: float
-    """What the gate compares: calibrated evidence, or a raw score when grading was off."""
+    """What the gate compares: calibrated evidence, a model's grade, or a raw score when grading was off."""
     rank_score: float
-    """What orders candidates and decides which are kept, higher is better."""
+    """Local evidence, or a raw score when grading was off; what orders candidates, higher is better. A
+    model's grades go before it."""
     grade: int | None = None
     """0 not relevant to 3 contains the answer; None when grading was off."""
     probability: float | None = None
-    """That the chunk answers the question, 0 to 1; None when grading was off."""
+    """That the chunk answers the question, 0 to 1; set by local grading only."""
 
 
 def evidence_of(combined: float, background: Background) -> float:
@@ -69,6 +71,16 @@ def grade_locally(found: Found) -> tuple[GradedCandidate, ...]:
     """Every candidate with its grade, best first; ties keep the order of the search."""
     graded = [_graded(candidate, found) for candidate in found.candidates]
     return tuple(sorted(graded, key=lambda one: -one.rank_score))
+
+
+def apply_grades(found: Found, grades: Mapping[str, int]) -> tuple[GradedCandidate, ...]:
+    """Every candidate with a model's grade, by chunk id; best first, ties by local evidence."""
+    graded = [
+        replace(one, score=float(grade), grade=grade, probability=None)
+        for one in grade_locally(found)
+        for grade in (grades[one.candidate.chunk.chunk_id],)
+    ]
+    return tuple(sorted(graded, key=lambda one: -one.score))
 
 
 def rank_by_similarity(found: Found, *, use_bm25: bool = False) -> tuple[GradedCandidate, ...]:
@@ -104,3 +116,14 @@ def keep(ranked: Sequence[GradedCandidate], ratio: float, at_most: int) -> tuple
     best, *others = ranked
     enough = ratio * best.rank_score if best.rank_score > 0 else math.inf
     return (best, *[one for one in others if one.rank_score >= enough][: at_most - 1])
+
+
+def keep_graded(
+    ranked: Sequence[GradedCandidate], threshold: int, at_most: int
+) -> tuple[GradedCandidate, ...]:
+    """The candidates that a model gave at least grade `threshold`, in order, at most `at_most` (LI-32).
+
+    Where none has it, and the gate is off, the best alone.
+    """
+    enough = [one for one in ranked if one.score >= threshold]
+    return tuple(enough[:at_most] or ranked[:1])

@@ -1,31 +1,45 @@
 """How a question becomes an answer: search, grade, gate, definitions, budget, statements, verify, render.
 
 One generator of events carries it all; the unary answer is its last event. A refusal is an event like any
-other, an error is an exception. No event with content leaves before the audit record is on disk.
+other, an error is an exception. No event with content leaves before the audit record is on disk. With a chat
+model two calls of it are on the way: one grades, one answers.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import AsyncGenerator
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
 from chassis.telemetry import tracer
 from inference.tokens import TokenCounter
-from services.answer import defining, gate, grading, refusing
-from services.answer.answers import Answer, GateDecision, GateRule, RefusalReason
-from services.answer.budget import BudgetLimits, Packed, pack
-from services.answer.citing import EXTRACTIVE, Citations, Origin
-from services.answer.composing import Draft, clause_of, compose
-from services.answer.corpus import Found, ResolvedDefinition
-from services.answer.events import Completed, Event, Gated, Graded, GradedChunk, Response, Retrieved, unfold
-from services.answer.extraction import choose_sentences
+from services.answer import refusing
+from services.answer.answers import Answer, DryRun, GateDecision, GateRule, RefusalReason
+from services.answer.citing import EXTRACTIVE
+from services.answer.composing import clause_of
+from services.answer.contracts.answer import CONTRACT
+from services.answer.contracts.completion import Completer
+from services.answer.corpus import Found
+from services.answer.drafting import Drafting
+from services.answer.estimating import Estimates
+from services.answer.events import (
+    Completed,
+    Estimated,
+    Event,
+    Gated,
+    Graded,
+    GradedChunk,
+    Response,
+    Retrieved,
+    unfold,
+)
+from services.answer.judging import Judge
+from services.answer.policy import Policy
 from services.answer.questions import Question, check
 from services.answer.rendering import render_markdown, render_text
-from services.answer.sentences import Sentence
+from services.answer.sentences import whole
 from services.answer.signing import Signer
 from services.answer.tasks import Task, Tasks
 from services.answer.tracking import Progress, TaskName, debug_record
@@ -33,29 +47,9 @@ from services.answer.tracking import Progress, TaskName, debug_record
 if TYPE_CHECKING:
     from services.answer.clients.retrieval import RetrievalClient
 
-LOCAL_GRADER = "local"
 MAX_NEAREST_CLAUSES = 3
 
 _tracer = tracer(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """The settings that shape an answer."""
-
-    gate: gate.GateLimits = field(default_factory=gate.GateLimits)
-    budget: BudgetLimits = field(default_factory=BudgetLimits)
-    pool: int = 12
-    vector_k: int = 10
-    keyword_k: int = 10
-    keep_ratio: float = 0.8
-    keep_at_most: int = 5
-    raw_gate_uses_bm25: bool = False
-    definition_depth: int = 2
-
-    def sha256(self) -> str:
-        """Names the policy in certificates: SHA-256 over its values, 64 hexadecimal digits."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
 
 class Querying:
@@ -64,16 +58,19 @@ class Querying:
     def __init__(
         self,
         retrieval: RetrievalClient,
+        completer: Completer,
         counter: TokenCounter,
         policy: Policy,
         tasks: Tasks,
         signer: Signer,
     ) -> None:
         self._retrieval = retrieval
+        self._completer = completer
         self._counter = counter
         self._policy = policy
         self._tasks = tasks
-        self._signer = signer
+        self._judge = Judge(completer, policy)
+        self._drafting = Drafting(retrieval, completer, counter, policy, signer)
 
     async def answer(self, question: Question, caller: Caller) -> Response:
         """The whole answer: the last event of `events`."""
@@ -89,27 +86,42 @@ class Querying:
 
         `InvalidInput` names the field at fault, `AuditUnavailable` means that the record is not on disk.
         """
-        async with self._tasks.open(
-            TaskName.QUERY, text=question.query, sources=question.sources, caller=caller
-        ) as task:
+        async with self._open(question, caller) as task:
             progress = self._begin(task, question)
             check(question)
             found = progress.found = await self._search(question)
             task.run.chunks_retrieved = len(found.candidates)
             yield _retrieved(found)
-            decision = self._judge(progress, found)
+            if question.dry_run:
+                response = await self._estimate(task, progress, found)
+                await _record(task, response)
+                yield Estimated(response.dry_run or DryRun())
+                yield Completed(response)
+                return
+            decision = await self._decide(task, progress, found)
             if question.grading:
                 yield _graded(progress)
             yield Gated(decision)
-            progress.answer = answer = await self._conclude(progress, found, decision)
-            response = self._render(task, progress, found)
+            answer = progress.answer = await self._conclude(task, progress, found, decision)
+            response = self._respond(task, progress, found, answer)
             await _record(task, response)
             for event in unfold(answer):
                 yield event
             yield Completed(response)
 
+    def _open(self, question: Question, caller: Caller) -> AbstractAsyncContextManager[Task]:
+        return self._tasks.open(
+            TaskName.QUERY,
+            text=question.query,
+            sources=question.sources,
+            caller=caller,
+            max_cost_usd=question.max_cost_usd,
+        )
+
     def _begin(self, task: Task, question: Question) -> Progress:
-        progress = Progress(task.run, question, EXTRACTIVE)
+        configured = self._completer.configured
+        model = self._completer.task(CONTRACT).model if configured else EXTRACTIVE
+        progress = Progress(task.run, question, model)
         task.run.debug = lambda: debug_record(progress)
         return progress
 
@@ -119,93 +131,46 @@ class Querying:
             question, top_k=policy.pool, vector_k=policy.vector_k, keyword_k=policy.keyword_k
         )
 
-    def _judge(self, progress: Progress, found: Found) -> GateDecision:
+    async def _estimate(self, task: Task, progress: Progress, found: Found) -> Response:
+        """What would be sent at most, without sending it."""
+        question, chunks = progress.question, [one.chunk for one in found.candidates]
+        estimates = Estimates(self._completer, self._counter, self._policy, task.ledger)
+        stages = []
+        if chunks and self._judge.asks_model(question):
+            stages.append(estimates.grading(question.query, chunks))
+        if chunks and self._completer.configured:
+            passages, depth = map(whole, chunks), self._policy.definition_depth
+            definitions = await self._retrieval.find_definitions(question, found, passages, depth)
+            stages.append(estimates.answer(question.query, chunks, definitions))
+        return self._respond(task, progress, found, DryRun(tuple(stages)))
+
+    async def _decide(self, task: Task, progress: Progress, found: Found) -> GateDecision:
         """Grade the candidates, keep the best, and let the gate decide."""
-        policy, question = self._policy, progress.question
         with _tracer.start_as_current_span("grade") as span:
-            if question.grading:
-                ranked = grading.grade_locally(found)
-            else:
-                ranked = grading.rank_by_similarity(found, use_bm25=policy.raw_gate_uses_bm25)
-            kept = grading.keep(ranked, policy.keep_ratio, policy.keep_at_most)
-            progress.ranked, progress.kept = ranked, kept
-            span.set_attributes({"clausegate.candidates": len(ranked), "clausegate.kept": len(kept)})
+            ranking = await self._judge.rank(task, progress.question, found)
+            progress.ranked, progress.kept = ranking.ranked, ranking.kept
+            progress.grader, progress.grading_failure = ranking.grader, ranking.failure
+            span.set_attributes(
+                {
+                    "clausegate.candidates": len(ranking.ranked),
+                    "clausegate.kept": len(ranking.kept),
+                    "clausegate.grader": ranking.grader,
+                    "clausegate.grading_failure": ranking.failure,
+                }
+            )
         with _tracer.start_as_current_span("gate") as span:
-            progress.gate = self._decide(question, ranked, found)
+            progress.gate = self._judge.decide(progress.question, found, ranking)
             span.set_attribute("clausegate.gate.rule", progress.gate.rule.value)
         return progress.gate
 
-    def _decide(
-        self, question: Question, ranked: tuple[grading.GradedCandidate, ...], found: Found
-    ) -> GateDecision:
-        limits = self._policy.gate
-        if question.grading:
-            scores = [one.score for one in ranked]
-            calibrated = found.background.calibrated
-            return gate.decide_graded(scores, limits, enabled=question.gate, calibrated=calibrated)
-        distinct = [one.score for one in gate.collapse_near_duplicates(ranked)]
-        return gate.decide_raw(distinct, limits, enabled=question.gate)
-
-    async def _conclude(self, progress: Progress, found: Found, decision: GateDecision) -> Answer:
+    async def _conclude(self, task: Task, progress: Progress, found: Found, decision: GateDecision) -> Answer:
         """The verified answer, or the refusal."""
-        if not decision.passed:
-            nothing = decision.rule is GateRule.NOTHING_RETRIEVED
-            reason = RefusalReason.NO_CHUNKS_RETRIEVED if nothing else RefusalReason.CONFIDENCE_TOO_LOW
-            return await self._refuse(progress, found, reason)
-        sentences = _best_sentences(progress.kept, found)
-        definitions = await self._define(progress, found, sentences)
-        packed, definitions = self._fit(progress, definitions)
-        if not packed.kept:
-            return await self._refuse(progress, found, RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET)
-        if packed.report.chunks_dropped:
-            sentences = _best_sentences(packed.kept, found)
-        draft = Draft(
-            question=progress.question.query,
-            kept=packed.kept,
-            sentences=sentences,
-            definitions=definitions,
-            calibrated=found.background.calibrated or not progress.question.grading,
-        )
-        answer = await self._verify(draft)
-        if not answer.statements:
-            return await self._refuse(progress, found, RefusalReason.VALIDATION_FAILED)
-        return answer
-
-    async def _define(
-        self, progress: Progress, found: Found, sentences: tuple[Sentence, ...]
-    ) -> tuple[ResolvedDefinition, ...]:
-        """The definitions of terms that the question or the best sentences use."""
-        with _tracer.start_as_current_span("definitions") as span:
-            resolved = await self._retrieval.find_definitions(
-                progress.question, found, sentences, self._policy.definition_depth
-            )
-            sources = {one.candidate.chunk.source for one in progress.kept}
-            kept = defining.relevant(resolved, sources)
-            span.set_attribute("clausegate.definitions", len(kept))
-        return kept
-
-    def _fit(
-        self, progress: Progress, definitions: tuple[ResolvedDefinition, ...]
-    ) -> tuple[Packed, tuple[ResolvedDefinition, ...]]:
-        """Chunks first, then as many definitions as the budget still holds."""
-        with _tracer.start_as_current_span("budget") as span:
-            target = self._policy.budget.for_chunks(prompt_tokens=0)
-            packed = pack(progress.kept, target, self._counter)
-            left = target - packed.report.final_tokens
-            fitting, tokens = defining.fitting(definitions, left, self._counter)
-            report = replace(packed.report, final_tokens=packed.report.final_tokens + tokens)
-            progress.budget = report
-            span.set_attribute("clausegate.context_tokens", report.final_tokens)
-        return replace(packed, report=report), fitting
-
-    async def _verify(self, draft: Draft) -> Answer:
-        """Re-read every chunk that the draft quotes, and keep what still stands there."""
-        with _tracer.start_as_current_span("verify") as span:
-            chunks, documents = await self._retrieval.read_back(draft.chunk_ids(), draft.document_ids())
-            citations = Citations(chunks, documents, Origin(self._policy.sha256()), self._signer)
-            answer = compose(draft, citations, chunks, documents)
-            span.set_attribute("clausegate.citations", len(answer.citations))
-        return answer
+        if decision.passed:
+            drafted = await self._drafting.draft(task, progress, found)
+            return drafted if isinstance(drafted, Answer) else await self._refuse(progress, found, drafted)
+        nothing = decision.rule is GateRule.NOTHING_RETRIEVED
+        reason = RefusalReason.NO_CHUNKS_RETRIEVED if nothing else RefusalReason.CONFIDENCE_TOO_LOW
+        return await self._refuse(progress, found, reason)
 
     async def _refuse(self, progress: Progress, found: Found, reason: RefusalReason) -> Answer:
         assert progress.gate is not None
@@ -215,20 +180,27 @@ class Querying:
         nearest = tuple(clause_of(one, one.candidate.chunk) for one in progress.ranked[:MAX_NEAREST_CLAUSES])
         return Answer(refusal=replace(refusal, nearest_clauses=nearest))
 
-    def _render(self, task: Task, progress: Progress, found: Found) -> Response:
-        answer = progress.answer
-        assert answer is not None
+    def _respond(self, task: Task, progress: Progress, found: Found, result: Answer | DryRun) -> Response:
         with _tracer.start_as_current_span("render"):
-            text, markdown = render_text(answer), render_markdown(answer)
+            text, markdown = render_text(result), render_markdown(result)
         metadata = task.metadata(
-            model=EXTRACTIVE,
-            grader=LOCAL_GRADER if progress.question.grading else "",
+            model=progress.model,
+            prompt_version=progress.prompt_version,
+            grader=progress.grader,
             index_revision=found.index_revision,
             normalized_query=found.normalized_query,
             context_tokens=progress.budget.final_tokens if progress.budget else 0,
         )
-        debug = debug_record(progress) if progress.question.debug else None
-        return Response(answer, text, markdown, metadata, debug)
+        failure, dropped = progress.grading_failure, progress.dropped_statements
+        return Response(
+            answer=result if isinstance(result, Answer) else Answer(),
+            text=text,
+            markdown=markdown,
+            metadata=replace(metadata, grading_failure=failure, dropped_statements=dropped),
+            debug=debug_record(progress) if progress.question.debug else None,
+            usage=task.ledger.stages,
+            dry_run=result if isinstance(result, DryRun) else None,
+        )
 
 
 async def _record(task: Task, response: Response) -> None:
@@ -240,10 +212,6 @@ async def _record(task: Task, response: Response) -> None:
         refused=refusal is not None,
         refusal_reason=refusal.reason.value if refusal else None,
     )
-
-
-def _best_sentences(kept: tuple[grading.GradedCandidate, ...], found: Found) -> tuple[Sentence, ...]:
-    return tuple(one.sentence for one in choose_sentences(kept, found))
 
 
 def _retrieved(found: Found) -> Retrieved:

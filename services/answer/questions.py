@@ -22,6 +22,9 @@ class Question:
     gate: bool = True
     grading: bool = True
     debug: bool = False
+    max_cost_usd: float | None = None
+    """What the models of this question may cost, in US dollars; None means no limit."""
+    dry_run: bool = False
 
 
 def check(question: Question) -> None:

@@ -47,11 +47,13 @@ def missing_sentence(reason: RefusalReason, gate: GateDecision, hits: Sequence[T
     if reason is RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET:
         return "No relevant clause fits into the token budget."
     if reason is RefusalReason.VALIDATION_FAILED:
-        return "No statement kept its quotes: their words no longer stand in the stored documents."
+        return "No statement stood the check of its quotes against the stored documents."
     if unknown := [f"“{one.term}”" for one in hits if one.chunks == 0]:
         return f"No passage mentions {_either(unknown)}."
     if reason is RefusalReason.NO_CHUNKS_RETRIEVED or gate.top_score is None:
         return "No passage has anything to do with the question."
+    if gate.passed:
+        return "A model that was shown the nearest clauses found no answer in them."
     if gate.rule is GateRule.RATIO_TOO_LOW:
         return "No passage stands out from the others as the one that answers."
     return (
@@ -67,7 +69,7 @@ def _either(items: Sequence[str]) -> str:
 def refuse(
     reason: RefusalReason, gate: GateDecision, sources: Sequence[str], absence: AbsenceEvidence
 ) -> Refusal:
-    """A refusal without its nearest clauses."""
+    """A refusal without its nearest clauses. What passed the gate is too weak only by a model's word."""
     return Refusal(
         reason=reason,
         message=refusal_message(sources),
@@ -75,4 +77,5 @@ def refuse(
         gate=gate,
         nearest_clauses=(),
         absence=absence,
+        declined_by_model=gate.passed and reason is RefusalReason.CONFIDENCE_TOO_LOW,
     )

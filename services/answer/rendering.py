@@ -9,28 +9,42 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from services.answer.answers import Answer, Citation, NoteKind, Refusal, Statement, SupportingClause
+from services.answer.answers import (
+    Answer,
+    Citation,
+    DryRun,
+    NoteKind,
+    Refusal,
+    StageEstimate,
+    Statement,
+    SupportingClause,
+)
 
 POSSIBLY_RELATED = "No passage clearly answers this question. Possibly related:"
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|])")
 
 
-def render_text(answer: Answer) -> str:
+def render_text(answer: Answer | DryRun) -> str:
     """One statement a line as `[SOURCE] text [1]`, below a caveat when the evidence of all is weak.
 
-    For a refusal its message and what is missing.
+    For a refusal its message and what is missing, for a dry run what answering would cost.
     """
+    if isinstance(answer, DryRun):
+        return "\n".join([_total(answer), *map(_stage, answer.stages)])
     if answer.refusal is not None:
         return f"{answer.refusal.message} {answer.refusal.missing}"
     return "\n".join([*_caveat(answer), *map(_statement, answer.statements)])
 
 
-def render_markdown(answer: Answer) -> str:
+def render_markdown(answer: Answer | DryRun) -> str:
     """The sections Answer, Supporting Clauses, Definitions, Citations and Notes; empty ones are left out.
 
-    A refusal has Answer, Nearest Clauses and Searched instead.
+    A refusal has Answer, Nearest Clauses and Searched instead, a dry run has Dry Run.
     """
+    if isinstance(answer, DryRun):
+        stages = [f"- {_escaped(_stage(one))}" for one in answer.stages]
+        return _document([("Dry Run", [_total(answer), "", *stages])])
     if answer.refusal is not None:
         return _document(_refusal_sections(answer.refusal))
     return _document(
@@ -42,6 +56,20 @@ def render_markdown(answer: Answer) -> str:
             ("Notes", [f"- {_escaped(note.text)}{_numbers(note.citation_numbers)}" for note in answer.notes]),
         ]
     )
+
+
+def _total(dry_run: DryRun) -> str:
+    if not dry_run.stages:
+        return "Nothing was sent to a model. Answering this question would send nothing to a model."
+    unknown = any(not one.priced for one in dry_run.stages)
+    known = "; the price of a model is not known" if unknown else ""
+    return f"Nothing was sent to a model. Answering would cost at most ${dry_run.max_cost_usd:.4f}{known}."
+
+
+def _stage(one: StageEstimate) -> str:
+    cost = f"${one.max_cost_usd:.4f}" if one.priced else "no price"
+    sent, back = one.prompt_tokens, one.max_completion_tokens
+    return f"{one.stage}: at most {sent:,} tokens to {one.model}, {back:,} back, {cost}"
 
 
 def _caveat(answer: Answer) -> list[str]:

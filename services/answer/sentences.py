@@ -42,6 +42,11 @@ def sentences_of(chunk: Chunk) -> Iterator[Sentence]:
     yield from standing or everything
 
 
+def whole(chunk: Chunk) -> Sentence:
+    """A chunk as if it were one sentence."""
+    return Sentence(chunk, chunk.span, chunk.text)
+
+
 def table_header_of(row: Sentence) -> Sentence | None:
     """The header above a table row, which says what its cells mean; None unless the chunk holds it."""
     if not _is_row(row):

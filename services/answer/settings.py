@@ -12,7 +12,7 @@ from services.answer.budget import BudgetLimits
 from services.answer.contracts.completion import Strategy, TaskModel
 from services.answer.gate import GateLimits
 from services.answer.grading import Grading
-from services.answer.querying import Policy
+from services.answer.policy import Policy
 from services.answer.usage import Price
 
 LIST_PRICES = {
@@ -23,6 +23,9 @@ LIST_PRICES = {
     "gpt-4o-mini": Price(input=0.15, output=0.60),
 }
 """OpenAI's list prices of 2025, in US dollars for a million tokens."""
+
+GRADE_TOKENS = 48
+"""Of a reply, for each candidate: two halves, `{"chunk": "c12a", "grade": 3}` on lines of their own."""
 
 
 class AnswerSettings(ModelServerSettings):
@@ -125,7 +128,7 @@ class AnswerSettings(ModelServerSettings):
         """The model of each contract, by the contract's name."""
         return {
             "answer": self._task(self.answer_model, self.budget_answer_tokens),
-            "grade": self._task(self.grade_model, 1024),
+            "grade": self._task(self.grade_model, 256 + GRADE_TOKENS * self.pool_chunks),
             "snippets": self._task(self.snippets_model, 4096),
             "article": self._task(self.article_model, 8192),
             "queries": self._task(self.queries_model, 2048),
@@ -157,4 +160,6 @@ class AnswerSettings(ModelServerSettings):
             keep_at_most=self.keep_chunks,
             raw_gate_uses_bm25=self.raw_gate_uses_bm25,
             definition_depth=self.definition_depth,
+            grading=self.grading,
+            relevance_threshold=self.relevance_threshold,
         )

@@ -89,8 +89,13 @@ class Progress:
     found: Found | None = None
     ranked: tuple[GradedCandidate, ...] = ()
     kept: tuple[GradedCandidate, ...] = ()
+    grader: str = ""
+    grading_failure: str = ""
     gate: GateDecision | None = None
     budget: BudgetReport | None = None
+    prompt_version: str = ""
+    """Of the prompt that the answer model was shown; empty before, and without one."""
+    dropped_statements: int = 0
     answer: Answer | None = None
 
 

@@ -76,6 +76,7 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
         tasks = Tasks(_records(settings, writer), clock, counter, settings.prices)
         querying = Querying(
             retrieval=RetrievalClient(channel, settings.retrieval_deadline_seconds),
+            completer=completer,
             counter=counter,
             policy=settings.policy(),
             tasks=tasks,

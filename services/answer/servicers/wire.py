@@ -27,6 +27,8 @@ def question_of(request: query_pb2.QueryRequest | query_pb2.StreamQueryRequest) 
         gate=request.gate if request.HasField("gate") else True,
         grading=request.grading if request.HasField("grading") else True,
         debug=request.debug,
+        max_cost_usd=request.max_cost_usd if request.HasField("max_cost_usd") else None,
+        dry_run=request.dry_run,
     )
 
 
@@ -43,7 +45,9 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         definitions=[_definition(one) for one in answer.definitions],
         notes=[_note(one) for one in answer.notes],
         markdown=response.markdown,
+        usage=usage_to_wire(response.usage),
         debug=_debug(response.debug) if response.debug else None,
+        dry_run=_dry_run(response.dry_run) if response.dry_run else None,
     )
 
 
@@ -51,13 +55,6 @@ def event_to_wire(event: events.Event) -> query_pb2.StreamQueryResponse:
     """One event."""
     message = query_pb2.StreamQueryResponse
     match event:
-        case events.Retrieved():
-            return message(retrieved=query_pb2.Retrieved(**asdict(event)))
-        case events.Graded(chunks):
-            graded = [answer_pb2.GradedChunk(**asdict(chunk)) for chunk in chunks]
-            return message(graded=query_pb2.Graded(chunks=graded))
-        case events.Gated(decision):
-            return message(gated=query_pb2.Gated(decision=_gate(decision)))
         case events.SupportingClauses(clauses):
             passages = [_clause(clause) for clause in clauses]
             return message(supporting_clauses=query_pb2.SupportingClauses(clauses=passages))
@@ -67,6 +64,22 @@ def event_to_wire(event: events.Event) -> query_pb2.StreamQueryResponse:
             return message(refused=query_pb2.Refused(refusal=_refusal(refusal)))
         case events.Completed(response):
             return message(completed=query_pb2.Completed(response=response_to_wire(response)))
+        case _:
+            return _stage(event)
+
+
+def _stage(event: events.StageEvent) -> query_pb2.StreamQueryResponse:
+    message = query_pb2.StreamQueryResponse
+    match event:
+        case events.Retrieved():
+            return message(retrieved=query_pb2.Retrieved(**asdict(event)))
+        case events.Graded(chunks):
+            graded = [answer_pb2.GradedChunk(**asdict(chunk)) for chunk in chunks]
+            return message(graded=query_pb2.Graded(chunks=graded))
+        case events.Gated(decision):
+            return message(gated=query_pb2.Gated(decision=_gate(decision)))
+        case events.Estimated(dry_run):
+            return message(estimated=query_pb2.Estimated(dry_run=_dry_run(dry_run)))
 
 
 def _validated(event: events.Validated) -> query_pb2.StreamQueryResponse:
@@ -187,6 +200,7 @@ def _refusal(one: answers.Refusal) -> answer_pb2.Refusal:
             unreadable_pages=absence.unreadable_pages,
             term_hits=[answer_pb2.TermHits(term=hits.term, chunks=hits.chunks) for hits in absence.term_hits],
         ),
+        declined_by_model=one.declined_by_model,
     )
 
 
@@ -209,6 +223,11 @@ def metadata_to_wire(one: answers.Metadata) -> answer_pb2.Metadata:
         grading_failure=one.grading_failure,
         dropped_statements=one.dropped_statements,
     )
+
+
+def _dry_run(one: answers.DryRun) -> answer_pb2.DryRun:
+    stages = [answer_pb2.StageEstimate(**asdict(stage)) for stage in one.stages]
+    return answer_pb2.DryRun(stages=stages, max_cost_usd=one.max_cost_usd)
 
 
 def usage_to_wire(stages: Sequence[StageUsage]) -> list[answer_pb2.StageUsage]:

@@ -11,6 +11,7 @@ from services.answer.corpus import Candidate, Chunk, Definition, Document, Resol
 from services.answer.grading import GradedCandidate
 from services.answer.sentences import sentences_of
 from services.answer.signing import Signer
+from services.answer.stating import extracted
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each Device."
 NOTICE = "Either party may terminate as set out in Section 9 of the agreement."
@@ -50,7 +51,6 @@ def draft(question: str = "What is the fee?", *, grade: int = 3, calibrated: boo
     return Draft(
         question=question,
         kept=(kept(CLAUSES, grade),),
-        sentences=tuple(sentences_of(CLAUSES)),
         definitions=(ResolvedDefinition(definition(TERMS), 1, "", (foreign,)),),
         calibrated=calibrated,
     )
@@ -61,7 +61,9 @@ def answer(of: Draft, live: tuple[Chunk, ...] = ALL, unreadable: tuple[int, ...]
     documents = {
         one.document_id: Document(one.document_id, one.title, "d" * 64, "g", unreadable) for one in live
     }
-    return compose(of, Citations(chunks, documents, Origin("c" * 64), Signer()), chunks, documents)
+    citations = Citations(chunks, documents, Origin("c" * 64), Signer())
+    statements = extracted(of, tuple(sentences_of(CLAUSES)), citations)
+    return compose(of, statements, citations, chunks, documents)
 
 
 def test_statements_definitions_and_conflicts_are_numbered_in_order_of_use():

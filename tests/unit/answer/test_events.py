@@ -22,7 +22,7 @@ from services.answer.answers import (
 from services.answer.corpus import Span
 from services.answer.events import Gated, Refused, Retrieved, Validated, fold, numbers_of, unfold
 
-CERTIFICATE = Certificate("d" * 64, "q" * 64, "g", "extractive", "c" * 64)
+CERTIFICATE = Certificate("d" * 64, "q" * 64, "g", "extractive", "", "", "c" * 64)
 DECISION = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
 REFUSAL = Refusal(
     RefusalReason.CONFIDENCE_TOO_LOW,

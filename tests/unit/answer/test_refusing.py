@@ -39,7 +39,7 @@ def test_the_refusal_sentence_is_exact(sources, message):
         ),
         (RefusalReason.NO_CHUNKS_RETRIEVED, dataclasses.replace(GATE, top_score=None), (), "anything to do"),
         (RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET, GATE, (), "token budget"),
-        (RefusalReason.VALIDATION_FAILED, GATE, (), "no longer stand"),
+        (RefusalReason.VALIDATION_FAILED, GATE, (), "stood the check"),
     ],
 )
 def test_what_is_missing_is_one_sentence_about_the_reason(reason, gate, hits, words):

@@ -37,7 +37,7 @@ CITATION = Citation(
     chunk_id="id",
     chunk_alias="cme__fees.pdf_0",
     match_level=MatchLevel.EXACT,
-    certificate=Certificate("d" * 64, "q" * 64, "g", "extractive", "c" * 64),
+    certificate=Certificate("d" * 64, "q" * 64, "g", "extractive", "", "", "c" * 64),
 )
 CLAUSE = SupportingClause(
     chunk_id="id",
