@@ -26,6 +26,7 @@ from benchmarks.contracts import (
 )
 from benchmarks.measuring import Figure, median, percentile, resident_mebibytes, stopwatch
 from inference.embedding.model import TokenSpans
+from inference.tokens import token_counter
 from services.retrieval.corpus import Scope
 from services.retrieval.indexes import Index
 from services.retrieval.lexicon import lexicon_stems, question_stems
@@ -83,7 +84,7 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
         store = await open_store(Path(folder), "benchmark", DIMENSION)
         with ThreadPoolExecutor(2) as executor:
             model = GivenVectors(dict(zip(asked, vectors, strict=True)), vectors[0])
-            milliseconds = await _search_all(Index.over(store, model, executor), asked)
+            milliseconds = await _search_all(Index.over(store, model, token_counter(None), executor), asked)
             legs = [
                 Legs(vector, 10, (question_stems(text), lexicon_stems(text)), 10)
                 for text, vector in zip(asked, vectors, strict=True)

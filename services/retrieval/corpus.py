@@ -1,4 +1,4 @@
-"""The nouns of retrieval: documents, chunks, windows and definitions as the index holds them."""
+"""The nouns of retrieval: documents, chunks, windows and definitions of the index; projects and articles."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 ChunkId = NewType("ChunkId", str)
 DocumentId = NewType("DocumentId", str)
 Generation = NewType("Generation", str)
+ProjectId = NewType("ProjectId", str)
+ArticleId = NewType("ArticleId", str)
 
 Vector = NDArray[np.float32]
 """Shape (d,), unit norm."""
@@ -156,3 +158,32 @@ class Hit:
 
 Hits = Sequence[Hit]
 """Best first, chunks distinct, ties by chunk id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A named set of sources, see `clausegate.retrieval.v1.Project`."""
+
+    project_id: ProjectId
+    display_name: str
+    sources: tuple[str, ...]
+    """By name, each once."""
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """The part of `clausegate.corpus.v1.Article` that retrieval looks at, and the whole as it came."""
+
+    article_id: ArticleId
+    title: str
+    scope: Scope
+    """The documents that it was asked to be compiled from."""
+    basis: frozenset[Version]
+    """The live versions of that scope when it was compiled."""
+    compiled_at: datetime
+    record: bytes
+    """All of it but the body; only whoever wrote it reads it."""
+    body: str
+    """Empty where a list leaves it out."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from inference.embedding.model import EmbeddingModel
+from inference.tokens import TokenCounter
+from services.retrieval.context import Assembler
 from services.retrieval.definitions import Glossary
 from services.retrieval.finding import Finder
 from services.retrieval.overview import Overviews
@@ -25,24 +27,31 @@ class Index:
     overviews: Overviews
     searcher: Searcher
     finder: Finder
+    assembler: Assembler
 
     @classmethod
-    def over(cls, store: Store, model: EmbeddingModel, executor: Executor) -> Self:
+    def over(cls, store: Store, model: EmbeddingModel, counter: TokenCounter, executor: Executor) -> Self:
         """Everything that works over `store`; `executor` takes what would keep the event loop busy."""
         overviews = Overviews(store, executor)
         glossary = Glossary(store)
         searcher = Searcher(store, model, overviews, glossary, executor)
-        return cls(store, model, overviews, searcher, Finder(store, glossary))
+        assembler = Assembler(store, searcher, counter, executor)
+        return cls(store, model, overviews, searcher, Finder(store, glossary), assembler)
 
 
 class Indexes:
     """Opens the index of a tenant when it is first asked for, and keeps it open."""
 
     def __init__(
-        self, open_store: Callable[[str], Awaitable[Store]], model: EmbeddingModel, executor: Executor
+        self,
+        open_store: Callable[[str], Awaitable[Store]],
+        model: EmbeddingModel,
+        counter: TokenCounter,
+        executor: Executor,
     ) -> None:
         self._open_store = open_store
         self._model = model
+        self._counter = counter
         self._executor = executor
         self._open: dict[str, Index] = {}
         self._opening = asyncio.Lock()
@@ -52,7 +61,7 @@ class Indexes:
         async with self._opening:
             if tenant not in self._open:
                 store = await self._open_store(tenant)
-                self._open[tenant] = Index.over(store, self._model, self._executor)
+                self._open[tenant] = Index.over(store, self._model, self._counter, self._executor)
             return self._open[tenant]
 
     async def close(self) -> None:

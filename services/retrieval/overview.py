@@ -95,13 +95,14 @@ class Overviews:
         return versions
 
     async def _head(self, version: Version) -> Head | None:
-        chunks = await self._store.chunks_of(version.document_id, HEAD_CHUNKS)
+        chunks = await self._store.chunks_of(version.document_id, None, HEAD_CHUNKS)
         if not chunks:
             return None
         return Head.of(version.document_id, chunks[0].title, "\n".join(chunk.text for chunk in chunks))
 
     async def _sample(self, version: Version) -> SampledDocument | None:
-        chunk_ids = [chunk.chunk_id for chunk in await self._store.chunks_of(version.document_id, MAX_CHUNKS)]
+        first = await self._store.chunks_of(version.document_id, None, MAX_CHUNKS)
+        chunk_ids = [chunk.chunk_id for chunk in first]
         embedded = await self._store.embedded_chunks(chunk_ids)
         chunks = [embedded[chunk_id] for chunk_id in chunk_ids if chunk_id in embedded]
         if not chunks:

@@ -148,8 +148,8 @@ async def check_versions(store: Store, versions: Sequence[Version]) -> None:
 
 
 def page_token(position: str, *request: object) -> str:
-    """An opaque token for the page after `position` of the list that `request` asks for."""
-    return base64.urlsafe_b64encode(_digest(request) + position.encode()).decode()
+    """An opaque token for the page after `position`, never empty, of the list that `request` asks for."""
+    return base64.urlsafe_b64encode(_digest((position, *request)) + position.encode()).decode()
 
 
 def page_position(token: str, *request: object) -> str:
@@ -161,7 +161,7 @@ def page_position(token: str, *request: object) -> str:
         position = decoded[DIGEST_BYTES:].decode()
     except (binascii.Error, UnicodeDecodeError, ValueError) as error:
         raise _bad_token() from error
-    if decoded[:DIGEST_BYTES] != _digest(request) or not position:
+    if decoded[:DIGEST_BYTES] != _digest((position, *request)):
         raise _bad_token()
     return position
 

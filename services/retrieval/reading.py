@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from chassis.errors import NotFound
+from chassis.errors import Conflict, NotFound
 from services.retrieval.corpus import Chunk, ChunkId, Document, DocumentId, Scope
 from services.retrieval.queries import DocumentNotFound, check_scope, page_position, page_token
 from services.retrieval.store.port import Coverage, SourceCounts, Store
@@ -20,6 +20,10 @@ class ChunkNotFound(NotFound):
     """No live chunk has this id."""
 
     reason = "CHUNK_NOT_FOUND"
+
+
+class VersionReplaced(Conflict):
+    """The document version that is being read is no longer live; beginning again is safe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,26 @@ async def read_document(store: Store, document_id: DocumentId) -> Document:
     if document is None:
         raise DocumentNotFound(f"The document is not indexed: {document_id}", field="document_id")
     return document
+
+
+async def list_chunks(store: Store, document_id: DocumentId, size: int, token: str) -> Page[Chunk]:
+    """A page of a document's chunks in order.
+
+    Raises `DocumentNotFound`, `VersionReplaced` when the earlier pages are of another version, and
+    `InvalidInput` for a foreign token.
+    """
+    generation, _, after = page_position(token, "chunks", document_id).rpartition(" ")
+    chunks = await store.chunks_of(document_id, int(after) if after else None, size + 1)
+    if not chunks:
+        await read_document(store, document_id)
+    # A token is given only where more follows: no chunks after it are another version too.
+    if token and (not chunks or chunks[0].version.generation != generation):
+        raise VersionReplaced(f"The document was replaced meanwhile: {document_id}", field="page_token")
+    page = tuple(chunks[:size])
+    if len(chunks) <= size:
+        return Page(page, "")
+    position = f"{page[-1].version.generation} {page[-1].ordinal}"
+    return Page(page, page_token(position, "chunks", document_id))
 
 
 async def list_documents(store: Store, scope: Scope, size: int, token: str) -> Page[Document]:

@@ -91,7 +91,7 @@ async def replace(
 
 async def _live_vectors(store: Store, document_id: DocumentId) -> dict[str, Vector]:
     """Vectors of the live version, so that a new one costs only the windows that changed."""
-    chunks = await store.chunks_of(document_id, MAX_CHUNKS)
+    chunks = await store.chunks_of(document_id, None, MAX_CHUNKS)
     embedded = await store.embedded_chunks([chunk.chunk_id for chunk in chunks])
     return window_vectors(embedded.values())
 

@@ -11,14 +11,21 @@ from chassis.errors import InvalidInput
 from clausegate.retrieval.v1 import retrieval_service_pb2 as wire
 from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceServicer
 from services.retrieval import queries
+from services.retrieval.context import Assembled, ContextQuery
 from services.retrieval.corpus import ChunkId, DocumentId
 from services.retrieval.definitions import Passage, ResolvedDefinition
 from services.retrieval.finding import DefinitionQuery
 from services.retrieval.indexes import Indexes
 from services.retrieval.queries import Limits, SearchMode, SearchQuery
-from services.retrieval.reading import count_terms, read_chunks
+from services.retrieval.reading import count_terms, list_chunks, read_chunks
 from services.retrieval.search import Candidate, Found, Leg
-from services.retrieval.servicers.wire import chunk_to_wire, definition_to_wire, span_to_wire, version_of
+from services.retrieval.servicers.wire import (
+    chunk_to_wire,
+    definition_to_wire,
+    required_document_id,
+    span_to_wire,
+    version_of,
+)
 
 Context = grpc.aio.ServicerContext[object, object]
 
@@ -66,6 +73,28 @@ class RetrievalServicer(RetrievalServiceServicer):
         index = await self._indexes.of(current_caller().tenant)
         chunks, revision = await read_chunks(index.store, chunk_ids)
         return wire.GetChunksResponse(chunks=map(chunk_to_wire, chunks), index_revision=revision)
+
+    async def ListChunks(  # noqa: N802
+        self, request: wire.ListChunksRequest, context: Context
+    ) -> wire.ListChunksResponse:
+        """Read a page of a document's chunks."""
+        document_id = required_document_id(request.document_id)
+        size = queries.count(request.page_size, "page_size", default=50, limit=100)
+        index = await self._indexes.of(current_caller().tenant)
+        page = await list_chunks(index.store, document_id, size, request.page_token)
+        return wire.ListChunksResponse(chunks=map(chunk_to_wire, page.items), next_page_token=page.next_token)
+
+    async def AssembleContext(  # noqa: N802
+        self, request: wire.AssembleContextRequest, context: Context
+    ) -> wire.AssembleContextResponse:
+        """Assemble source text."""
+        query = ContextQuery(
+            text=queries.question(request.query, "query") if request.query else "",
+            scope=queries.scope(request.sources, request.document_ids),
+            token_budget=queries.count(request.token_budget, "token_budget", default=8_000, limit=57_300),
+        )
+        index = await self._indexes.of(current_caller().tenant)
+        return _assembled(await index.assembler.assemble(query))
 
     async def CountTerms(  # noqa: N802
         self, request: wire.CountTermsRequest, context: Context
@@ -154,6 +183,20 @@ def _found(found: Found) -> wire.SearchResponse:
         response.background.documents = found.background.documents
         response.background.calibrated = found.background.calibrated
     return response
+
+
+def _assembled(assembled: Assembled) -> wire.AssembleContextResponse:
+    return wire.AssembleContextResponse(
+        text=assembled.packed.text,
+        passages=[
+            wire.ContextPassage(chunk=chunk_to_wire(each.chunk), span=span_to_wire(each.span))
+            for each in assembled.packed.passages
+        ],
+        token_count=assembled.packed.tokens,
+        token_encoding=assembled.encoding,
+        chunks_left_out=assembled.left_out,
+        index_revision=assembled.revision,
+    )
 
 
 def _leg(leg: Leg) -> wire.Leg:

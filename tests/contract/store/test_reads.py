@@ -43,9 +43,9 @@ async def test_chunks_of_a_document_come_in_its_order(store):
     draft = Draft("cme/a.txt", [f"clause {number}" for number in range(12)])
     await store.put_chunks(draft.version, draft.chunks[::-1])
     await store.commit(draft.document)
-    listed = await store.chunks_of(draft.version.document_id, 11)
+    listed = await store.chunks_of(draft.version.document_id, None, 11)
     assert [chunk.ordinal for chunk in listed] == list(range(11))
-    assert await store.chunks_of(DocumentId("cme/never.txt"), 5) == ()
+    assert await store.chunks_of(DocumentId("cme/never.txt"), None, 5) == ()
 
 
 async def test_documents_are_listed_by_id_in_pages(store):

@@ -50,7 +50,7 @@ async def check(folder, promises, live):
         ids = draft(document_id, now[document_id]).ids if document else []
         for hits in (found, similar):
             assert {hit.chunk_id for hit in hits if hit.chunk_id.startswith(document_id)} == set(ids)
-        in_order = await store.chunks_of(DocumentId(document_id), 100)
+        in_order = await store.chunks_of(DocumentId(document_id), None, 100)
         assert [chunk.chunk_id for chunk in in_order] == ids
     await check_staged(store, promises, now)
     await store.close()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # Vectors and codes have tables of their own: codes are read through at start, vectors a few at a time, and
 # neither should drag the texts along. Codes repeat the version for the same reason.
 SCHEMA = """
@@ -54,6 +54,25 @@ CREATE TABLE definitions (
 );
 CREATE INDEX definitions_by_term ON definitions (folded_term);
 """
+"""Layout 3."""
+ADDED = {
+    4: """
+CREATE TABLE projects (
+    project_id TEXT PRIMARY KEY,
+    display_name TEXT NOT NULL, sources TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+);
+CREATE TABLE articles (
+    article_id TEXT PRIMARY KEY,
+    folded_title TEXT NOT NULL,
+    compiled_at TEXT NOT NULL,
+    title TEXT NOT NULL, sources TEXT NOT NULL, document_ids TEXT NOT NULL, basis TEXT NOT NULL,
+    record BLOB NOT NULL, body TEXT NOT NULL
+);
+CREATE INDEX articles_by_title ON articles (folded_title, compiled_at);
+""",
+}
+"""Tables that a layout has beyond those of the one before it. An index of that one only lacks them: they are
+added when it is opened, and nothing need be ingested again. Bodies come last: lists do not read them."""
 
 
 class Database:
@@ -66,8 +85,8 @@ class Database:
         self._writer = self._connect()
         with self.writing() as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                for statement in SCHEMA.split(";"):
-                    connection.execute(statement)
+                _run(connection, SCHEMA)
+                upgrade(connection, min(ADDED) - 1)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -108,3 +127,17 @@ class Database:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
+
+
+def upgrade(connection: sqlite3.Connection, layout: int) -> int:
+    """Add the tables that later layouts have. Returns the layout come to; an unknown one stays as it is."""
+    while layout + 1 in ADDED:
+        layout += 1
+        _run(connection, ADDED[layout])
+    return layout
+
+
+def _run(connection: sqlite3.Connection, statements: str) -> None:
+    """Unlike `executescript`, within the transaction that goes on."""
+    for statement in statements.split(";"):
+        connection.execute(statement)

@@ -43,7 +43,7 @@ EMBEDDED_CHUNKS = """
 CHUNKS_IN_ORDER = """
     SELECT c.*, v.document_id, v.generation, v.indexed_at
     FROM versions v JOIN chunks c ON c.version = v.number
-    WHERE v.live AND v.document_id = ? ORDER BY c.ordinal LIMIT ?
+    WHERE v.live AND v.document_id = ? AND c.ordinal > ? ORDER BY c.ordinal LIMIT ?
 """
 DOCUMENTS = f"""
     SELECT * FROM versions v WHERE {IN_SCOPE} AND v.document_id > :after ORDER BY v.document_id LIMIT :limit
@@ -93,9 +93,12 @@ def embedded_chunks(
     return {embedded.chunk.chunk_id: embedded for embedded in found}
 
 
-def chunks_of(connection: sqlite3.Connection, document_id: DocumentId, limit: int) -> Sequence[Chunk]:
+def chunks_of(
+    connection: sqlite3.Connection, document_id: DocumentId, after: int | None, limit: int
+) -> Sequence[Chunk]:
     """See `Store.chunks_of`."""
-    return tuple(map(read_chunk, connection.execute(CHUNKS_IN_ORDER, (document_id, max(limit, 0)))))
+    values = (document_id, -1 if after is None else after, max(limit, 0))
+    return tuple(map(read_chunk, connection.execute(CHUNKS_IN_ORDER, values)))
 
 
 def document(connection: sqlite3.Connection, document_id: DocumentId) -> Document | None:

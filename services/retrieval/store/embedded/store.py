@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import logging
 import secrets
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TextIO, TypeVar
@@ -27,8 +26,10 @@ from services.retrieval.corpus import (
     Version,
 )
 from services.retrieval.store.embedded import lookups, searching
-from services.retrieval.store.embedded.database import SCHEMA_VERSION, Database
+from services.retrieval.store.embedded.database import SCHEMA_VERSION, Database, upgrade
 from services.retrieval.store.embedded.keywords import KeywordIndex
+from services.retrieval.store.embedded.records import EmbeddedRecords
+from services.retrieval.store.embedded.threads import Threads
 from services.retrieval.store.embedded.view import View
 from services.retrieval.store.embedded.writing import Writer
 from services.retrieval.store.port import (
@@ -42,10 +43,8 @@ from services.retrieval.store.port import (
     StoreUnavailable,
 )
 
-READERS = 4
-"""Threads that read. More would only wait for the two or so cores of the machine this store is for."""
+INGEST_AGAIN = "ingest the documents again with another CLAUSEGATE_DATA_DIR"
 
-logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -80,22 +79,26 @@ class EmbeddedStore:
         except BaseException:
             self._lock.close()
             raise
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
+        self._threads = Threads(self._database)
+        self._records = EmbeddedRecords(self._threads)
         self._waiting: deque[tuple[Document, Future[Committed]]] = deque()
-        self._closed = False
+
+    @property
+    def records(self) -> EmbeddedRecords:
+        """See `Store.records`."""
+        return self._records
 
     async def staged(self, version: Version) -> frozenset[ChunkId]:
         """See `Store.staged`."""
-        return await self._look_up(lookups.staged, version)
+        return await self._threads.look_up(lookups.staged, version)
 
     async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
         """See `Store.put_chunks`."""
-        await self._on(self._writer, self._index.put_chunks, version, chunks)
+        await self._threads.write(self._index.put_chunks, version, chunks)
 
     async def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
         """See `Store.put_definitions`."""
-        await self._on(self._writer, self._index.put_definitions, version, definitions)
+        await self._threads.write(self._index.put_definitions, version, definitions)
 
     async def commit(self, document: Document) -> Committed:
         """See `Store.commit`. Documents that wait for the same commit to end share the next one."""
@@ -103,18 +106,18 @@ class EmbeddedStore:
 
         def submit() -> Future[Committed]:
             self._waiting.append((document, committed))
-            self._writer.submit(self._commit_waiting)
+            self._threads.writer.submit(self._commit_waiting)
             return committed
 
-        return await self._answer(submit)
+        return await self._threads.answer(submit)
 
     async def remove(self, document_id: DocumentId) -> str | None:
         """See `Store.remove`."""
-        return await self._on(self._writer, self._index.remove, document_id)
+        return await self._threads.write(self._index.remove, document_id)
 
     async def revision(self) -> str:
         """See `Store.revision`."""
-        self._check_open()
+        self._threads.check_open()
         return self._index.current.view.revision
 
     async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
@@ -131,35 +134,35 @@ class EmbeddedStore:
 
     async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
         """See `Store.chunks`."""
-        return await self._look_up(lookups.chunks, chunk_ids)
+        return await self._threads.look_up(lookups.chunks, chunk_ids)
 
     async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
         """See `Store.embedded_chunks`."""
-        return await self._look_up(lookups.embedded_chunks, chunk_ids)
+        return await self._threads.look_up(lookups.embedded_chunks, chunk_ids)
 
-    async def chunks_of(self, document_id: DocumentId, limit: int) -> Sequence[Chunk]:
+    async def chunks_of(self, document_id: DocumentId, after: int | None, limit: int) -> Sequence[Chunk]:
         """See `Store.chunks_of`."""
-        return await self._look_up(lookups.chunks_of, document_id, limit)
+        return await self._threads.look_up(lookups.chunks_of, document_id, after, limit)
 
     async def document(self, document_id: DocumentId) -> Document | None:
         """See `Store.document`."""
-        return await self._look_up(lookups.document, document_id)
+        return await self._threads.look_up(lookups.document, document_id)
 
     async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
         """See `Store.documents`."""
-        return await self._look_up(lookups.documents, scope, after, limit)
+        return await self._threads.look_up(lookups.documents, scope, after, limit)
 
     async def sources(self) -> Sequence[SourceCounts]:
         """See `Store.sources`."""
-        return await self._look_up(lookups.sources)
+        return await self._threads.look_up(lookups.sources)
 
     async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
         """See `Store.definitions`."""
-        return await self._look_up(lookups.definitions, folded_terms, scope)
+        return await self._threads.look_up(lookups.definitions, folded_terms, scope)
 
     async def defined_terms(self, scope: Scope) -> Sequence[str]:
         """See `Store.defined_terms`."""
-        return await self._look_up(lookups.defined_terms, scope)
+        return await self._threads.look_up(lookups.defined_terms, scope)
 
     async def count_term(self, stems: Sequence[str], scope: Scope) -> int:
         """See `Store.count_term`."""
@@ -167,21 +170,18 @@ class EmbeddedStore:
 
     async def coverage(self, scope: Scope) -> Coverage:
         """See `Store.coverage`."""
-        return await self._look_up(lookups.coverage, scope)
+        return await self._threads.look_up(lookups.coverage, scope)
 
     async def counts(self) -> IndexCounts:
         """See `Store.counts`."""
-        return await self._look_up(lookups.counts)
+        return await self._threads.look_up(lookups.counts)
 
     async def close(self) -> None:
         """See `Store.close`. Waits for what runs."""
-        if not self._closed:
-            self._closed = True
-            await asyncio.to_thread(self._release)
+        await asyncio.to_thread(self._release)
 
     def _release(self) -> None:
-        self._writer.shutdown()
-        self._readers.shutdown()
+        self._threads.close()
         self._database.close()
         self._lock.close()
 
@@ -214,33 +214,7 @@ class EmbeddedStore:
             with self._index.current.reading() as (view, connection):
                 return read(view, connection, *args, **kwargs)
 
-        return await self._on(self._readers, work)
-
-    async def _look_up(
-        self, read: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Read from the database alone."""
-
-        def work() -> T:
-            with self._database.reading() as connection:
-                return read(connection, *args, **kwargs)
-
-        return await self._on(self._readers, work)
-
-    async def _on(self, executor: Executor, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._answer(lambda: executor.submit(work, *args, **kwargs))
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StoreUnavailable("the index is closed")
-
-    async def _answer(self, submit: Callable[[], Future[T]]) -> T:
-        self._check_open()
-        try:
-            return await asyncio.wrap_future(submit())
-        except (sqlite3.Error, OSError) as error:
-            logger.exception("the embedded store failed")
-            raise StoreUnavailable("the index cannot be read or written; the log says why") from error
+        return await self._threads.read(work)
 
 
 def _own(folder: Path) -> TextIO:
@@ -263,14 +237,15 @@ def _check_identity(database: Database, folder: Path, model_name: str, dimension
             fresh = {**ours, "epoch": secrets.token_hex(4), "sequence": 0}
             connection.executemany("INSERT INTO meta VALUES (?, ?)", fresh.items())
             return
-    if recorded["schema"] != SCHEMA_VERSION:
-        raise StoreUnavailable(
-            f"the index in {folder} has layout {recorded['schema']}, this release reads {SCHEMA_VERSION}: "
-            "ingest the documents again with another CLAUSEGATE_DATA_DIR"
-        )
-    if (recorded["model"], recorded["dimension"]) != (model_name, dimension):
-        raise EmbeddingModelMismatch(
-            f"the index in {folder} was made with {recorded['model']} ({recorded['dimension']} dimensions), "
-            f"not {model_name} ({dimension}): set the embedding model back, or ingest the documents again "
-            "with another CLAUSEGATE_DATA_DIR"
-        )
+        if (recorded["model"], recorded["dimension"]) != (model_name, dimension):
+            raise EmbeddingModelMismatch(
+                f"the index in {folder} was made with {recorded['model']} ({recorded['dimension']} "
+                f"dimensions), not {model_name} ({dimension}): set the embedding model back, or "
+                f"{INGEST_AGAIN}"
+            )
+        if upgrade(connection, recorded["schema"]) != SCHEMA_VERSION:
+            raise StoreUnavailable(
+                f"the index in {folder} has layout {recorded['schema']}, this release reads "
+                f"{SCHEMA_VERSION}: {INGEST_AGAIN}"
+            )
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (SCHEMA_VERSION,))

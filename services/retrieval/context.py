@@ -1,0 +1,262 @@
+"""Source text for a writer within a token budget: passages in the order of their documents (CH-10).
+
+What gets in is decided by rank, best first, until one does not fit. It is shown in the order of source,
+document and position, each sentence of a document once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+
+from chassis.errors import InvalidInput
+from inference.tokens import TokenCounter
+from services.retrieval.corpus import Chunk, ChunkId, Document, DocumentId, Scope, Span
+from services.retrieval.queries import Limits, SearchQuery, check_scope
+from services.retrieval.reading import VersionReplaced
+from services.retrieval.search import Searcher
+from services.retrieval.store.port import Store
+
+RULE_LINE = "---"
+TOKENS_PER_CHUNK = 200
+"""Fewer than most chunks take (300 words are about 400): how many are worth ranking is estimated by it."""
+MIN_RANKED = 12
+MAX_RANKED = 300
+DOCUMENTS_AT_ONCE = 1000
+ATTEMPTS = 2
+_LOOK_ALIKE = re.compile(rf"^(?=[^\S\n]*(?:\[Source:|{RULE_LINE}\s*$))", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextQuery:
+    """See `clausegate.retrieval.v1.AssembleContextRequest`; `text` may be empty."""
+
+    text: str
+    scope: Scope
+    token_budget: int
+
+    def __post_init__(self) -> None:
+        """Raise `InvalidInput` when neither question, sources nor documents are given."""
+        if not self.text and not self.scope.sources and not self.scope.document_ids:
+            raise InvalidInput("Without a query, sources or documents are required.", field="sources")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPassage:
+    """What is shown of a chunk: `span` of the document, whole sentences, at most the chunk's own span."""
+
+    chunk: Chunk
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The best chunks that fit into a budget, as text."""
+
+    text: str
+    passages: tuple[ContextPassage, ...]
+    tokens: int
+    """Of `text`."""
+    taken: int
+    """Chunks that fitted; not all need be passages, for some only repeat others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The assembled text, all of it live at one moment."""
+
+    packed: Packed
+    encoding: str
+    """How tokens were counted: the encoding's name, or `estimate`."""
+    left_out: int
+    """Chunks considered that did not fit."""
+    revision: str
+
+
+def arrange(chunks: Iterable[Chunk]) -> list[ContextPassage]:
+    """The passages of some chunks by source, document and position, without what repeats others.
+
+    Sentences that stand in the passage before are cut off, and a chunk whose text an earlier one has, of any
+    document, is left out.
+    """
+    passages: list[ContextPassage] = []
+    texts = set[str]()
+    shown: dict[DocumentId, int] = {}
+    for chunk in sorted(chunks, key=_place):
+        document_id = chunk.version.document_id
+        start = _start(chunk, shown.get(document_id, 0))
+        if chunk.content_sha256 in texts or start >= chunk.span.end:
+            continue
+        texts.add(chunk.content_sha256)
+        shown[document_id] = chunk.span.end
+        passages.append(ContextPassage(chunk, Span(start, chunk.span.end)))
+    return passages
+
+
+def write(passages: Sequence[ContextPassage]) -> str:
+    """The passages as text, a rule line between them."""
+    return f"{RULE_LINE}\n".join(map(_block, passages))
+
+
+def pack(ranked: Sequence[Chunk], budget: int, counter: TokenCounter) -> Packed:
+    """As many of `ranked`, best first, as fit: the text counted as a whole never exceeds `budget` tokens."""
+    costs: dict[tuple[ChunkId, int], int] = {}
+
+    def cost(passage: ContextPassage) -> int:
+        key = (passage.chunk.chunk_id, passage.span.start)
+        if key not in costs:
+            costs[key] = counter.count(f"{RULE_LINE}\n{_block(passage)}")
+        return costs[key]
+
+    taken = 0
+    while taken < len(ranked) and sum(map(cost, arrange(ranked[: taken + 1]))) <= budget:
+        taken += 1
+    # Tokens may run across the joints, so the sum of the parts only comes near the number that counts.
+    while True:
+        passages = arrange(ranked[:taken])
+        text = write(passages)
+        tokens = counter.count(text)
+        if tokens <= budget or not taken:
+            return Packed(text, tuple(passages), tokens, taken)
+        taken -= 1
+
+
+class Assembler:
+    """Assembles context from one store."""
+
+    def __init__(self, store: Store, searcher: Searcher, counter: TokenCounter, executor: Executor) -> None:
+        self._store = store
+        self._searcher = searcher
+        self._counter = counter
+        self._executor = executor
+
+    async def assemble(self, query: ContextQuery) -> Assembled:
+        """Source text for a writer.
+
+        Raises `SourceNotFound`, `DocumentNotFound`, and `VersionReplaced` when documents are replaced faster
+        than they can be read.
+        """
+        for _ in range(ATTEMPTS):
+            assembled = await (self._best(query) if query.text else self._beginnings(query))
+            if await self._all_live(assembled.packed.passages):
+                return assembled
+        raise VersionReplaced("Documents were replaced while they were read.")
+
+    async def _best(self, query: ContextQuery) -> Assembled:
+        """The chunks that match best."""
+        wanted = _worth_ranking(query.token_budget)
+        limits = Limits(top_k=wanted, vector_k=wanted, keyword_k=wanted)
+        found = await self._searcher.search(SearchQuery(query.text, query.scope, limits=limits))
+        ranked = [candidate.chunk for candidate in found.candidates]
+        packed = await self._packed(ranked, query.token_budget)
+        return Assembled(packed, self._counter.encoding, len(ranked) - packed.taken, found.revision)
+
+    async def _beginnings(self, query: ContextQuery) -> Assembled:
+        """The documents from their beginnings: the first chunk of each, then the second of each, …"""
+        await check_scope(self._store, query.scope)
+        revision = await self._store.revision()
+        documents = await self._documents(query.scope)
+        wanted = _worth_ranking(query.token_budget)
+        turns = _Turns(self._store, documents, wanted)
+        ranked: list[Chunk] = []
+        while True:
+            more = await turns.take(wanted)
+            ranked += more
+            packed = await self._packed(ranked, query.token_budget)
+            if packed.taken < len(ranked) or len(more) < wanted:
+                break
+        left_out = max(0, sum(document.chunk_count for document in documents) - packed.taken)
+        return Assembled(packed, self._counter.encoding, left_out, revision)
+
+    async def _documents(self, scope: Scope) -> list[Document]:
+        documents: list[Document] = []
+        after: DocumentId | None = None
+        while page := await self._store.documents(scope, after, DOCUMENTS_AT_ONCE):
+            documents += page
+            after = page[-1].version.document_id
+        return documents
+
+    async def _packed(self, ranked: Sequence[Chunk], budget: int) -> Packed:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, pack, ranked, budget, self._counter)
+
+    async def _all_live(self, passages: Sequence[ContextPassage]) -> bool:
+        """Whether one read sees all passages: then they were live together, whatever came in between."""
+        chunk_ids = [passage.chunk.chunk_id for passage in passages]
+        return len(await self._store.chunks(chunk_ids)) == len(chunk_ids)
+
+
+class _Turns:
+    """Takes chunks of documents in turn: the first of each, then the second of each, and so on."""
+
+    def __init__(self, store: Store, documents: Sequence[Document], wanted: int) -> None:
+        """`wanted` chunks are about to be taken."""
+        self._store = store
+        self._page_size = wanted // max(1, len(documents)) + 1
+        self._waiting = deque(_Reading(document.version.document_id) for document in documents)
+
+    async def take(self, count: int) -> list[Chunk]:
+        """The next chunks; fewer than `count` only when no document has more."""
+        taken: list[Chunk] = []
+        while self._waiting and len(taken) < count:
+            reading = self._waiting.popleft()
+            if not reading.ahead:
+                reading.ahead.extend(
+                    await self._store.chunks_of(reading.document_id, reading.after, self._page_size)
+                )
+            if reading.ahead:
+                chunk = reading.ahead.popleft()
+                reading.after = chunk.ordinal
+                taken.append(chunk)
+                self._waiting.append(reading)
+        return taken
+
+
+@dataclass(slots=True)
+class _Reading:
+    """How far a document is taken."""
+
+    document_id: DocumentId
+    after: int | None = None
+    ahead: deque[Chunk] = field(default_factory=deque)
+
+
+def _worth_ranking(budget: int) -> int:
+    return min(MAX_RANKED, MIN_RANKED + budget // TOKENS_PER_CHUNK)
+
+
+def _place(chunk: Chunk) -> tuple[str, DocumentId, int]:
+    return chunk.source, chunk.version.document_id, chunk.ordinal
+
+
+def _start(chunk: Chunk, shown: int) -> int:
+    """Where the part of a chunk begins that does not end before `shown`; its end when there is none."""
+    if shown <= chunk.span.start:
+        return chunk.span.start
+    return next((each.start for each in chunk.sentences if each.end > shown), min(shown, chunk.span.end))
+
+
+def _block(passage: ContextPassage) -> str:
+    """A passage below the line that says where it is from; a continued table has its header again."""
+    chunk, span = passage.chunk, passage.span
+    section = " > ".join(chunk.heading_chain) or chunk.section
+    text = chunk.text[span.start - chunk.span.start : span.end - chunk.span.start]
+    header = f"{chunk.table_header}\n" if chunk.table_header else ""
+    return (
+        f'[Source: "{_line(chunk.title)}" (id: {chunk.version.document_id}), Section: "{_line(section)}"]\n'
+        f"{_as_text(header + text)}\n"
+    )
+
+
+def _line(text: str) -> str:
+    """One line without quotation marks that could end the attribution."""
+    return " ".join(text.replace('"', "'").split())
+
+
+def _as_text(text: str) -> str:
+    """Text whose lines cannot be taken for attributions and rules: look-alikes get a backslash in front."""
+    return _LOOK_ALIKE.sub(r"\\", text)

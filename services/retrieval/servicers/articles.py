@@ -1,0 +1,103 @@
+"""ArticleStoreService on the wire: messages to values, one call, values to messages."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+import grpc
+
+from chassis.auth import current_caller
+from chassis.errors import InvalidInput
+from clausegate.corpus.v1 import article_pb2
+from clausegate.retrieval.v1 import article_store_service_pb2 as wire
+from clausegate.retrieval.v1.article_store_service_pb2_grpc import ArticleStoreServiceServicer
+from services.retrieval import articles
+from services.retrieval.articles import CurrentArticle
+from services.retrieval.corpus import Article, ArticleId, DocumentId, Generation, Scope, Version
+from services.retrieval.indexes import Indexes
+from services.retrieval.queries import MAX_PAGE, count
+from services.retrieval.store.port import Store
+
+Context = grpc.aio.ServicerContext[object, object]
+
+
+class ArticleStoreServicer(ArticleStoreServiceServicer):
+    """Serves each tenant its articles."""
+
+    def __init__(self, indexes: Indexes) -> None:
+        self._indexes = indexes
+
+    async def PutArticle(  # noqa: N802
+        self, request: wire.PutArticleRequest, context: Context
+    ) -> wire.PutArticleResponse:
+        """Store an article."""
+        stored = await articles.put(await self._store(), article_of(request.article))
+        return wire.PutArticleResponse(article=article_to_wire(stored))
+
+    async def ReadArticle(  # noqa: N802
+        self, request: wire.ReadArticleRequest, context: Context
+    ) -> wire.ReadArticleResponse:
+        """Read one article."""
+        found = await articles.read(await self._store(), request.article_id)
+        return wire.ReadArticleResponse(article=article_to_wire(found))
+
+    async def ReadArticles(  # noqa: N802
+        self, request: wire.ReadArticlesRequest, context: Context
+    ) -> wire.ReadArticlesResponse:
+        """Read a page of articles."""
+        size = count(request.page_size, "page_size", default=50, limit=MAX_PAGE)
+        page = await articles.list_articles(await self._store(), request.stale, size, request.page_token)
+        return wire.ReadArticlesResponse(
+            articles=map(article_to_wire, page.items), next_page_token=page.next_token
+        )
+
+    async def RemoveArticle(  # noqa: N802
+        self, request: wire.RemoveArticleRequest, context: Context
+    ) -> wire.RemoveArticleResponse:
+        """Remove an article."""
+        await articles.remove(await self._store(), request.article_id)
+        return wire.RemoveArticleResponse()
+
+    async def FindArticles(  # noqa: N802
+        self, request: wire.FindArticlesRequest, context: Context
+    ) -> wire.FindArticlesResponse:
+        """Find articles by title."""
+        found = await articles.find(await self._store(), request.titles)
+        return wire.FindArticlesResponse(
+            articles=[wire.FoundArticle(title=title, article_id=article_id) for title, article_id in found]
+        )
+
+    async def _store(self) -> Store:
+        index = await self._indexes.of(current_caller().tenant)
+        return index.store
+
+
+def article_of(message: article_pb2.Article) -> Article:
+    """An article as answer sends it. Its record is the message without body and state."""
+    record = article_pb2.Article()
+    record.CopyFrom(message)
+    record.ClearField("article_body")
+    record.ClearField("stale")
+    try:
+        compiled_at = message.compiled_at.ToDatetime(UTC)
+    except ValueError as error:
+        raise InvalidInput("compiled_at is no instant.", field="article.compiled_at") from error
+    return Article(
+        article_id=ArticleId(message.article_id),
+        title=message.title,
+        scope=Scope(tuple(message.sources), tuple(map(DocumentId, message.document_ids))),
+        basis=frozenset(
+            Version(DocumentId(each.document_id), Generation(each.generation)) for each in message.basis
+        ),
+        compiled_at=compiled_at,
+        record=record.SerializeToString(deterministic=True),
+        body=message.article_body,
+    )
+
+
+def article_to_wire(current: CurrentArticle) -> article_pb2.Article:
+    """An article as callers see it."""
+    message = article_pb2.Article.FromString(current.article.record)
+    message.article_body = current.article.body
+    message.stale = current.stale
+    return message

@@ -1,0 +1,81 @@
+"""The threads of one store: one that writes, and a few that read; the event loop never waits."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Concatenate, ParamSpec, TypeVar
+
+from services.retrieval.store.embedded.database import Database
+from services.retrieval.store.port import StoreUnavailable
+
+READERS = 4
+"""Threads that read. More would only wait for the two or so cores of the machine this store is for."""
+
+logger = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Threads:
+    """Runs reads and writes of a database; what the disk says becomes `StoreUnavailable`."""
+
+    def __init__(self, database: Database) -> None:
+        """The database is closed by whoever opened it, after `close`."""
+        self._database = database
+        self.writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
+        self._closed = False
+
+    async def read(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run on a thread that reads."""
+        return await self.answer(lambda: self._readers.submit(work, *args, **kwargs))
+
+    async def write(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run on the thread that writes."""
+        return await self.answer(lambda: self.writer.submit(work, *args, **kwargs))
+
+    async def look_up(
+        self, read: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Read from the database alone."""
+
+        def work() -> T:
+            with self._database.reading() as connection:
+                return read(connection, *args, **kwargs)
+
+        return await self.read(work)
+
+    async def change(
+        self, write: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Write to the database in a transaction of its own, what no derived index holds."""
+
+        def work() -> T:
+            with self._database.writing() as connection:
+                return write(connection, *args, **kwargs)
+
+        return await self.write(work)
+
+    async def answer(self, submit: Callable[[], Future[T]]) -> T:
+        """What comes of what `submit` gives to a thread."""
+        self.check_open()
+        try:
+            return await asyncio.wrap_future(submit())
+        except (sqlite3.Error, OSError) as error:
+            logger.exception("the embedded store failed")
+            raise StoreUnavailable("the index cannot be read or written; the log says why") from error
+
+    def check_open(self) -> None:
+        """Raise `StoreUnavailable` once closed."""
+        if self._closed:
+            raise StoreUnavailable("the index is closed")
+
+    def close(self) -> None:
+        """Wait for what runs, and take no more; safe to call twice."""
+        self._closed = True
+        self.writer.shutdown()
+        self._readers.shutdown()
