@@ -4,52 +4,107 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
+import typer
 from google.protobuf.json_format import MessageToJson
 from rich.markup import escape
 
 from clausegate.answer.v1.debug_pb2 import DebugRecord
 from clausegate.answer.v1.query_service_pb2 import QueryResponse, StreamQueryRequest, StreamQueryResponse
 from cli.connection import Gateway
+from cli.costs import model_notes, print_dry_run
 from cli.errors import CommandError
 from cli.output import Output
 from cli.panels import Asked, response_panel
-from cli.running import REFUSED
+from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
+from cli.running import REFUSED, run
+
+app = typer.Typer()
 
 STAGES = {"retrieved": "grading", "graded": "deciding", "gated": "quoting"}
 
 
+@app.command()
+def ask(  # noqa: PLR0913 - the options of a command are its parameters
+    question: str,
+    sources: Sources = "",
+    document: Documents = None,
+    gate: Annotated[bool, typer.Option("--gate/--no-gate", help="Whether weak evidence is refused.")] = True,
+    grading: Annotated[
+        bool, typer.Option("--grading/--no-grading", help="Whether candidates are graded before the gate.")
+    ] = True,
+    max_cost: MaxCost = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be sent to models; send nothing.")
+    ] = False,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", dir_okay=False, help="Record model calls (own stack only)."),
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", exists=True, dir_okay=False, help="Play model calls back (own stack only)."
+        ),
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Show supporting clauses whole.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print how the answer came about.")] = False,
+    log_queries: Annotated[
+        bool, typer.Option("--log-queries", help="Print the audit record of this query (own stack only).")
+    ] = False,
+    server: Server = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+) -> None:
+    """Answer a question with citations, or refuse it (exit code 3)."""
+    output = Output(json)
+    request = StreamQueryRequest(
+        query=question,
+        sources=split(sources),
+        document_ids=document or [],
+        gate=gate,
+        grading=grading,
+        debug=debug,
+        max_cost_usd=max_cost,
+        dry_run=dry_run,
+    )
+    gateway = Gateway(server, data, log_queries=log_queries, record=record, replay=replay)
+    run(_ask(gateway, request, Shown(full, debug), output), output)
+
+
 @dataclass(frozen=True, slots=True)
-class Options:
+class Shown:
     """What to show besides the answer."""
 
     full: bool
     """Supporting clauses whole rather than around their quotes."""
     debug: bool
-    log_queries: bool
 
 
-async def ask(connection: Gateway, request: StreamQueryRequest, options: Options, output: Output) -> int:
-    """Print the answer or the refusal."""
-    response = await _answered(connection, request, options, output)
+async def _ask(connection: Gateway, request: StreamQueryRequest, shown: Shown, output: Output) -> int:
+    """Print the answer, the refusal, or what answering would cost."""
+    response = await _answered(connection, request, output)
     if output.as_json:
         output.json(response)
+    elif response.HasField("dry_run"):
+        print_dry_run(output.console, response.dry_run)
     elif output.console.is_terminal:
-        asked = Asked(request.query, tuple(request.sources), options.full)
+        asked = Asked(request.query, tuple(request.sources), shown.full)
         output.console.print(response_panel(response, asked))
     else:
         output.verbatim(plain(response.markdown))
-    if options.debug and not output.as_json:
+        output.notes(model_notes(response.metadata))
+    if shown.debug and not output.as_json:
         output.verbatim(_debug_json(response.debug))
     return REFUSED if response.HasField("refusal") else 0
 
 
-async def _answered(
-    connection: Gateway, request: StreamQueryRequest, options: Options, output: Output
-) -> QueryResponse:
+async def _answered(connection: Gateway, request: StreamQueryRequest, output: Output) -> QueryResponse:
     """The whole response; a line on standard error says what is being done."""
     with output.errors.status("starting" if connection.server is None else "searching") as status:
-        async with connection.connected(log_queries=options.log_queries) as gateway:
+        async with connection.connected() as gateway:
             status.update("searching")
             async for event in gateway.stream_query(request):
                 if event.HasField("completed"):

@@ -10,34 +10,37 @@ from pathlib import Path
 import httpx
 
 from cli.errors import CommandError
-from cli.gateway_client import TIMEOUT, GatewayClient
+from cli.gateway_client import GatewayClient
+from cli.rest import TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """Where the gateway is."""
+    """Where the gateway is, and what only an own stack can do."""
 
     server: str | None
     """URL of a running one; None starts the embedded stack in this process."""
     data: Path
     """Data of the own stack."""
+    log_queries: bool = False
+    """Whether audit records are echoed."""
+    record: Path | None = None
+    """Where model calls are recorded."""
+    replay: Path | None = None
+    """Where model calls are played back from."""
 
     @asynccontextmanager
-    async def connected(self, *, log_queries: bool = False) -> AsyncIterator[GatewayClient]:
-        """A client for the time of a command; an own stack is stopped afterwards.
-
-        `log_queries` echoes audit records. Only an own stack can: they belong to the answer service.
-        """
-        if self.server is not None and log_queries:
-            raise CommandError("--log-queries: a server keeps its audit records to itself")
+    async def connected(self) -> AsyncIterator[GatewayClient]:
+        """A client for the time of a command; an own stack is stopped afterwards."""
         if self.server is not None:
+            self._check_nothing_is_for_an_own_stack()
             async with httpx.AsyncClient(base_url=_url(self.server), timeout=TIMEOUT) as http:
                 yield GatewayClient(http)
         else:
             from cli.own_stack import own_stack  # the services are loaded only by those who start them
 
             async with (
-                own_stack(self.data, log_queries) as socket,
+                own_stack(self) as socket,
                 httpx.AsyncClient(
                     base_url="http://localhost",
                     timeout=TIMEOUT,
@@ -45,6 +48,13 @@ class Gateway:
                 ) as http,
             ):
                 yield GatewayClient(http)
+
+    def _check_nothing_is_for_an_own_stack(self) -> None:
+        if self.log_queries:
+            raise CommandError("--log-queries: a server keeps its audit records to itself")
+        if self.record or self.replay:
+            option = "--record" if self.record else "--replay"
+            raise CommandError(f"{option}: a server has settings of its own for that; see docs/models.md")
 
 
 def _url(text: str) -> httpx.URL:

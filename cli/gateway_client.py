@@ -1,19 +1,31 @@
-"""Calls the gateway's REST routes; bodies are the JSON form of the protobuf messages, both ways."""
+"""The gateway's routes that the command line needs, one method each. All raise `GatewayError`."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from typing import TypeVar
+from collections.abc import AsyncIterator, Callable
 from urllib.parse import quote
 
 import httpx
-import httpx_sse
-from google.protobuf.json_format import MessageToDict, ParseDict
-from google.protobuf.message import Message
 
+from clausegate.answer.v1.article_service_pb2 import (
+    CompileArticleRequest,
+    CompileArticleResponse,
+    DeleteArticleResponse,
+    GetArticleResponse,
+    ListArticlesResponse,
+)
+from clausegate.answer.v1.grounding_service_pb2 import (
+    CheckGroundingRequest,
+    CheckGroundingResponse,
+    VerifyCitationRequest,
+    VerifyCitationResponse,
+)
+from clausegate.answer.v1.query_generation_service_pb2 import GenerateQueriesRequest, GenerateQueriesResponse
 from clausegate.answer.v1.query_service_pb2 import StreamQueryRequest, StreamQueryResponse
+from clausegate.answer.v1.research_service_pb2 import ExtractSnippetsRequest, ExtractSnippetsResponse
+from clausegate.answer.v1.rewrite_service_pb2 import RewriteRequest, RewriteResponse
+from clausegate.corpus.v1.article_pb2 import Article
+from clausegate.corpus.v1.citation_pb2 import Citation
 from clausegate.corpus.v1.document_pb2 import Document
 from clausegate.ingest.v1.ingest_service_pb2 import (
     IngestDocumentResponse,
@@ -22,76 +34,127 @@ from clausegate.ingest.v1.ingest_service_pb2 import (
     RemoveDocumentResponse,
 )
 from clausegate.retrieval.v1.document_service_pb2 import ListDocumentsResponse, ListSourcesResponse, Source
+from clausegate.retrieval.v1.project_service_pb2 import (
+    CreateProjectRequest,
+    CreateProjectResponse,
+    DeleteProjectResponse,
+    GetProjectResponse,
+    ListProjectsResponse,
+    Project,
+    UpdateProjectRequest,
+    UpdateProjectResponse,
+)
 from clausegate.retrieval.v1.retrieval_service_pb2 import (
     FindDefinitionsResponse,
     ResolvedDefinition,
     SearchRequest,
     SearchResponse,
 )
-from cli.errors import CommandError
 from cli.folders import LocalFile
-
-M = TypeVar("M", bound=Message)
-Page = TypeVar("Page", ListDocumentsResponse, ListSourcesResponse, FindDefinitionsResponse)
-Parameters = Mapping[str, str | int | list[str]]
-Event = dict[str, object]
-"""A message of a stream as JSON: the name of the field that is set, and its value."""
-
-PAGE_SIZE = 1000
-TIMEOUT = httpx.Timeout(120.0, connect=5.0)
-"""Seconds without a byte; a stream's heartbeats come oftener."""
-
-
-class GatewayError(CommandError):
-    """A call failed; the message is one line for people, naming the field and the reason."""
-
-    def __init__(self, problem: Mapping[str, object]) -> None:
-        super().__init__(_line(problem))
-        self._problem = problem
-
-    def problem(self) -> Mapping[str, object]:
-        """As the gateway sent it."""
-        return self._problem
+from cli.rest import GatewayError, Parameters, Rest, parsed, segment
 
 
 class GatewayClient:
-    """One method per route that the command line needs. All raise `GatewayError`."""
+    """Calls the gateway over an open HTTP client."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
-        self._http = http
+        self._rest = Rest(http)
 
-    async def stream_query(self, request: StreamQueryRequest) -> AsyncIterator[StreamQueryResponse]:
+    def stream_query(self, request: StreamQueryRequest) -> AsyncIterator[StreamQueryResponse]:
         """The events of an answer; the last is `completed`."""
-        async with self._events("/v1/query:stream", json=MessageToDict(request)) as events:
-            async for event in events:
-                yield _parsed(event, StreamQueryResponse())
+        return self._rest.messages("/v1/query:stream", request, StreamQueryResponse)
+
+    def snippets(self, request: ExtractSnippetsRequest) -> AsyncIterator[ExtractSnippetsResponse]:
+        """The events of a research query; the last is `done`."""
+        path = f"/v1/projects/{segment(request.project)}/research/query"
+        return self._rest.messages(path, request, ExtractSnippetsResponse)
 
     async def search(self, request: SearchRequest) -> SearchResponse:
         """The chunks that best match."""
-        return await self._call("POST", "/v1/search", SearchResponse(), body=request)
+        return await self._rest.call("POST", "/v1/search", SearchResponse(), body=request)
 
     async def definitions(self, term: str, sources: list[str]) -> AsyncIterator[ResolvedDefinition]:
         """Definitions of a term."""
         parameters: Parameters = {"terms": term, "sources": sources}
-        async for page in self._pages("/v1/definitions", parameters, FindDefinitionsResponse):
+        async for page in self._rest.pages("/v1/definitions", parameters, FindDefinitionsResponse):
             for definition in page.definitions:
                 yield definition
 
+    async def check_grounding(self, request: CheckGroundingRequest) -> CheckGroundingResponse:
+        """Whether a text stands on the documents."""
+        return await self._rest.call("POST", "/v1/grounding:check", CheckGroundingResponse(), body=request)
+
+    async def verify_citation(self, citation: Citation) -> VerifyCitationResponse:
+        """Whether a citation is the service's own and still stands."""
+        request = VerifyCitationRequest(citation=citation)
+        return await self._rest.call("POST", "/v1/citations:verify", VerifyCitationResponse(), body=request)
+
+    async def compile_article(self, request: CompileArticleRequest) -> CompileArticleResponse:
+        """Compile an article and store it."""
+        return await self._rest.call("POST", "/v1/articles:compile", CompileArticleResponse(), body=request)
+
+    async def article(self, article_id: str) -> Article:
+        """One article, whole."""
+        path = f"/v1/articles/{segment(article_id)}"
+        return (await self._rest.call("GET", path, GetArticleResponse())).article
+
+    async def articles(self, *, stale: bool) -> AsyncIterator[Article]:
+        """All articles by id without their bodies, or only the stale ones."""
+        async for page in self._rest.pages("/v1/articles", {"stale": stale}, ListArticlesResponse):
+            for article in page.articles:
+                yield article
+
+    async def delete_article(self, article_id: str) -> None:
+        """Delete an article."""
+        await self._rest.call("DELETE", f"/v1/articles/{segment(article_id)}", DeleteArticleResponse())
+
+    async def generate_queries(self, request: GenerateQueriesRequest) -> GenerateQueriesResponse:
+        """Search queries for a topic."""
+        return await self._rest.call("POST", "/v1/queries:generate", GenerateQueriesResponse(), body=request)
+
+    async def rewrite(self, request: RewriteRequest) -> RewriteResponse:
+        """A text rewritten as instructed."""
+        return await self._rest.call("POST", "/v1/texts:rewrite", RewriteResponse(), body=request)
+
+    async def projects(self) -> AsyncIterator[Project]:
+        """All projects by id."""
+        async for page in self._rest.pages("/v1/projects", {}, ListProjectsResponse):
+            for project in page.projects:
+                yield project
+
+    async def project(self, project_id: str) -> Project:
+        """One project."""
+        path = f"/v1/projects/{segment(project_id)}"
+        return (await self._rest.call("GET", path, GetProjectResponse())).project
+
+    async def create_project(self, request: CreateProjectRequest) -> Project:
+        """A new project."""
+        return (await self._rest.call("POST", "/v1/projects", CreateProjectResponse(), body=request)).project
+
+    async def update_project(self, request: UpdateProjectRequest) -> Project:
+        """The project with other sources or another name."""
+        path = f"/v1/projects/{segment(request.project_id)}"
+        return (await self._rest.call("PUT", path, UpdateProjectResponse(), body=request)).project
+
+    async def delete_project(self, project_id: str) -> None:
+        """Delete a project."""
+        await self._rest.call("DELETE", f"/v1/projects/{segment(project_id)}", DeleteProjectResponse())
+
     async def documents(self, sources: list[str]) -> AsyncIterator[Document]:
         """Documents of these sources, all when empty, by id."""
-        async for page in self._pages("/v1/documents", {"sources": sources}, ListDocumentsResponse):
+        async for page in self._rest.pages("/v1/documents", {"sources": sources}, ListDocumentsResponse):
             for document in page.documents:
                 yield document
 
     async def sources(self) -> AsyncIterator[Source]:
         """Sources that have documents, by name."""
-        async for page in self._pages("/v1/sources", {}, ListSourcesResponse):
+        async for page in self._rest.pages("/v1/sources", {}, ListSourcesResponse):
             for source in page.sources:
                 yield source
 
     async def remove_document(self, document_id: str) -> None:
         """Remove a document from index and archive."""
-        await self._call("DELETE", f"/v1/documents/{quote(document_id)}", RemoveDocumentResponse())
+        await self._rest.call("DELETE", f"/v1/documents/{quote(document_id)}", RemoveDocumentResponse())
 
     async def ingest(self, file: LocalFile, progress: Callable[[IngestProgress], None]) -> IngestReceipt:
         """Upload one file; `progress` is told what the service reports meanwhile."""
@@ -99,9 +162,9 @@ class GatewayClient:
         with file.location.open("rb") as content:
             form = {"source": file.source, "path": file.path}
             upload = {"file": (file.location.name, content)}
-            async with self._events("/v1/documents", data=form, files=upload) as events:
+            async with self._rest.events("/v1/documents", data=form, files=upload) as events:
                 async for each in events:
-                    event = _parsed(each, IngestDocumentResponse())
+                    event = parsed(each, IngestDocumentResponse())
                     if event.HasField("progress"):
                         progress(event.progress)
                     elif event.HasField("receipt"):
@@ -109,82 +172,3 @@ class GatewayClient:
         if receipt is None:
             raise GatewayError({"title": "The upload ended without a receipt."})
         return receipt
-
-    async def _call(
-        self,
-        method: str,
-        path: str,
-        into: M,
-        *,
-        body: Message | None = None,
-        parameters: Parameters | None = None,
-    ) -> M:
-        with _transport_errors():
-            response = await self._http.request(
-                method, path, json=None if body is None else MessageToDict(body), params=parameters
-            )
-        if response.is_error:
-            raise GatewayError(_problem(response))
-        return _parsed(response.json(), into)
-
-    async def _pages(self, path: str, parameters: Parameters, kind: type[Page]) -> AsyncIterator[Page]:
-        token = ""
-        while True:
-            asked = {**parameters, "pageSize": PAGE_SIZE, "pageToken": token}
-            page = await self._call("GET", path, kind(), parameters=asked)
-            yield page
-            token = page.next_page_token
-            if not token:
-                return
-
-    @asynccontextmanager
-    async def _events(self, path: str, **body: object) -> AsyncIterator[AsyncIterator[Event]]:
-        """Server-sent events. Leaving closes the connection, which cancels the work behind it."""
-        with _transport_errors():
-            async with httpx_sse.aconnect_sse(self._http, "POST", path, **body) as stream:
-                if stream.response.is_error:
-                    await stream.response.aread()
-                    raise GatewayError(_problem(stream.response))
-                yield _decoded(stream)
-
-
-async def _decoded(stream: httpx_sse.EventSource) -> AsyncIterator[Event]:
-    async for event in stream.aiter_sse():
-        if not event.data:
-            continue  # a heartbeat; httpx-sse takes it for an event once an id was sent
-        if event.event == "error":
-            raise GatewayError(json.loads(event.data))
-        yield {event.event: json.loads(event.data)}
-
-
-@contextmanager
-def _transport_errors() -> Iterator[None]:
-    try:
-        yield
-    except httpx.TransportError as error:
-        detail = str(error) or type(error).__name__
-        raise GatewayError({"reason": "UPSTREAM_UNAVAILABLE", "detail": f"the gateway: {detail}"}) from error
-
-
-def _parsed(value: dict[str, object], into: M) -> M:
-    """A newer gateway may send fields that this client does not know."""
-    return ParseDict(value, into, ignore_unknown_fields=True)
-
-
-def _problem(response: httpx.Response) -> Mapping[str, object]:
-    try:
-        problem = response.json()
-    except json.JSONDecodeError:
-        problem = None
-    return (
-        problem
-        if isinstance(problem, dict)
-        else {"title": f"HTTP {response.status_code} from {response.url}"}
-    )
-
-
-def _line(problem: Mapping[str, object]) -> str:
-    fields = problem.get("errors")
-    named = [f"{each['field']}: {each['description']}" for each in fields] if isinstance(fields, list) else []
-    text = "; ".join(named) or problem.get("detail") or problem.get("title") or "the gateway failed"
-    return f"{problem['reason']}: {text}" if problem.get("reason") else str(text)

@@ -10,7 +10,8 @@ from functools import partial
 
 from clausegate.ingest.v1.ingest_service_pb2 import IngestOutcome, IngestProgress
 from cli.folders import LocalFile, Plan, compare
-from cli.gateway_client import GatewayClient, GatewayError
+from cli.gateway_client import GatewayClient
+from cli.rest import GatewayError
 
 CONCURRENT_UPLOADS = 4
 """Enough to parse one file while another is embedded; the service bounds what it does at once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
@@ -31,6 +31,23 @@ class Output:
     def verbatim(self, text: str) -> None:
         """Print `text` as it is: rich would expand its tabs."""
         print(text, file=self.console.file)
+
+    def removed(self, kind: str, name: str) -> None:
+        """Print that what the field `kind` names is gone."""
+        if self.as_json:
+            self.json({kind: name, "outcome": "REMOVED"})
+        else:
+            self.console.print(f"removed {name}", markup=False)
+
+    def notes(self, notes: Iterable[str]) -> None:
+        """Print what a reader of plain text should know besides, on standard error."""
+        for note in notes:
+            self.errors.print(Text(f"note: {note}"), soft_wrap=True)
+
+    def footer(self, text: str) -> None:
+        """Print who did it and at what cost, where a person reads it."""
+        if self.console.is_terminal:
+            self.console.print(Text(text, "dim"))
 
     def failed(self, error: CommandError) -> None:
         """Print why the command failed: one line, or a problem."""

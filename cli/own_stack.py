@@ -15,11 +15,14 @@ from pydantic import ValidationError
 
 from chassis.errors import ServiceError
 from chassis.telemetry import JsonFormatter, telemetry
+from cli.connection import Gateway
 from cli.errors import CommandError
 from embedded.lock import DataInUse
 from embedded.settings import EmbeddedSettings
 from embedded.wiring import stack
 
+REST = "rest"
+"""Name of the gateway's socket."""
 LOG_BYTES = 10_000_000
 AUDIT_LOGGER = logging.getLogger("services.answer.audit")
 
@@ -37,33 +40,46 @@ class AuditEcho(logging.StreamHandler[TextIO]):
 
 
 @asynccontextmanager
-async def own_stack(data: Path, log_queries: bool) -> AsyncIterator[str]:
-    """Run the embedded stack over `data`; yields the path of the gateway's socket.
+async def own_stack(wanted: Gateway) -> AsyncIterator[str]:
+    """Run the embedded stack over `wanted.data`; yields the path of the gateway's socket.
 
-    With `log_queries` the audit record of every query goes to standard error.
+    With `wanted.log_queries` the audit record of every query goes to standard error.
     """
     # The folder's name is short: a Unix socket's path has at most 107 bytes.
     with telemetry("clausegate"), tempfile.TemporaryDirectory(prefix="clausegate-", dir="/tmp") as folder:
-        _log_to(data / "logs" / "command.log")
-        if log_queries:
+        _log_to(wanted.data / "logs" / "command.log")
+        if wanted.log_queries:
             AUDIT_LOGGER.addHandler(AuditEcho())
-        rest = f"{folder}/rest"
-        settings = EmbeddedSettings(
-            data_dir=data,
-            address=f"unix:{folder}/grpc",
-            gateway_address=f"unix:{rest}",
-            drain_seconds=1,
-            log_queries=log_queries,
-        )
         try:
-            async with stack(settings):
-                yield rest
+            async with stack(_settings(wanted, folder)):
+                yield f"{folder}/{REST}"
         except DataInUse as error:
             raise CommandError(f"{error}; name its gateway, e.g. --server http://127.0.0.1:8000") from error
         except ServiceError as error:
             raise CommandError(str(error)) from error
         except ValidationError as error:
-            raise CommandError(f"settings: {error}") from error
+            raise CommandError(_of_settings(error)) from error
+
+
+def _settings(wanted: Gateway, folder: str) -> EmbeddedSettings:
+    settings = EmbeddedSettings(
+        data_dir=wanted.data,
+        address=f"unix:{folder}/grpc",
+        gateway_address=f"unix:{folder}/{REST}",
+        drain_seconds=1,
+        log_queries=wanted.log_queries,
+    )
+    files = {"record_model_calls": wanted.record, "replay_model_calls": wanted.replay}
+    return settings.model_copy(update={name: file for name, file in files.items() if file})
+
+
+def _of_settings(error: ValidationError) -> str:
+    """What is wrong with which settings, on one line, without their values."""
+    found = (
+        ": ".join([*(str(part) for part in each["loc"]), each["msg"].removeprefix("Value error, ")])
+        for each in error.errors(include_input=False, include_url=False)
+    )
+    return f"settings: {'; '.join(found)}"
 
 
 def _log_to(path: Path) -> None:

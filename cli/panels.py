@@ -27,6 +27,7 @@ from clausegate.answer.v1.answer_pb2 import (
 )
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from clausegate.corpus.v1.citation_pb2 import Citation
+from cli.costs import cost, latency, model_notes
 from cli.passages import Barred, highlighted, reflow
 
 GRADES = {
@@ -65,16 +66,27 @@ def response_panel(response: QueryResponse, asked: Asked) -> Panel:
     verdict = "Not addressed" if refused else "Possibly related" if _is_weak(response) else "Answer"
     colour = ANSWER_COLOUR if verdict == "Answer" else REFUSAL_COLOUR
     title = Text.assemble((verdict, f"bold {colour}"), (f" · {_sources(asked)}", "bold"))
+    content = [question_text(asked.question), *sections, *_model_notes(response.metadata)]
+    return framed(title, content, _footer(response), colour)
+
+
+def framed(title: Text, content: Iterable[RenderableType], footer: str, colour: str) -> Panel:
+    """A panel around what a command found."""
     return Panel(
-        Group(Text(reflow(asked.question.strip()), "italic"), *sections),
+        Group(*content),
         box=ROUNDED,
         title=title,
         title_align="left",
-        subtitle=Text(_footer(response.metadata), "dim"),
+        subtitle=Text(footer, "dim"),
         subtitle_align="right",
         border_style=colour,
         padding=(1, 2),
     )
+
+
+def question_text(question: str) -> Text:
+    """The question above its answer."""
+    return Text(reflow(question.strip()), "italic")
 
 
 def _is_weak(response: QueryResponse) -> bool:
@@ -87,12 +99,12 @@ def _is_weak(response: QueryResponse) -> bool:
 def answer_sections(response: QueryResponse, asked: Asked) -> Iterator[RenderableType]:
     """Answer, Supporting Clauses, Definitions, Citations and Notes (LI-43), the empty ones left out."""
     citations = {citation.number: citation for citation in response.citations}
-    yield from _section("Answer", (_statement(statement) for statement in response.statements))
-    yield from _section("Supporting clauses", _clauses(response.supporting_clauses, asked.full))
-    yield from _section("Definitions", (_definition(used, citations) for used in response.definitions))
+    yield from section("Answer", (_statement(statement) for statement in response.statements))
+    yield from section("Supporting clauses", _clauses(response.supporting_clauses, asked.full))
+    yield from section("Definitions", (_definition(used, citations) for used in response.definitions))
     shown = _shown_quotes(response)
-    yield from _section("Citations", (_citation(citation, shown) for citation in response.citations))
-    yield from _section("Notes", (_note(note) for note in response.notes))
+    yield from section("Citations", (_citation(citation, shown) for citation in response.citations))
+    yield from section("Notes", (_note(note) for note in response.notes))
 
 
 def refusal_sections(refusal: Refusal, asked: Asked) -> Iterator[RenderableType]:
@@ -100,13 +112,14 @@ def refusal_sections(refusal: Refusal, asked: Asked) -> Iterator[RenderableType]
     yield Text()
     yield Text(refusal.message, f"bold {REFUSAL_COLOUR}")
     yield Text(reflow(refusal.missing))
-    yield from _section("Why", [_gate(refusal.gate)])
-    yield from _section("Nearest clauses (not an answer)", _clauses(refusal.nearest_clauses, asked.full))
+    yield from section("Why", [_gate(refusal.gate)])
+    yield from section("Nearest clauses (not an answer)", _clauses(refusal.nearest_clauses, asked.full))
     if refusal.HasField("absence"):
-        yield from _section("Searched", _absence(refusal.absence))
+        yield from section("Searched", _absence(refusal.absence))
 
 
-def _section(title: str, items: Iterable[RenderableType]) -> Iterator[RenderableType]:
+def section(title: str, items: Iterable[RenderableType]) -> Iterator[RenderableType]:
+    """A rule with a title and what stands under it; nothing without items."""
     shown = list(items)
     if shown:
         yield Text()
@@ -126,7 +139,7 @@ def _clauses(clauses: Iterable[SupportingClause], full: bool) -> Iterator[Render
     for number, clause in enumerate(clauses):
         if number:
             yield Text()
-        yield _place(clause.document, clause.section, _pages(clause))
+        yield place(clause.document, clause.section, _pages(clause))
         words, style = _grade(clause)
         yield Barred(Text(words, style), style)
         yield Barred(highlighted(clause, full), style)
@@ -168,11 +181,21 @@ def _shown_quotes(response: QueryResponse) -> set[str]:
 
 def _citation(citation: Citation, shown: set[str]) -> RenderableType:
     pages = _page_range(citation.page, citation.last_page) if citation.HasField("page") else ""
-    place = _place(citation.document, citation.section, pages)
-    head = Text.assemble((f"[{citation.number}] ", "bold blue"), place)
+    where = place(citation.document, citation.section, pages)
+    head = Text.assemble((f"[{citation.number}] ", "bold blue"), where)
     if citation.quote in shown:
         return head
     return Group(head, Padding(Text(reflow(citation.quote), "italic"), (0, 0, 0, 4)))
+
+
+def _model_notes(metadata: Metadata) -> Iterator[RenderableType]:
+    notes = list(model_notes(metadata))
+    yield from section("The model", (Text.assemble(("! ", "bold yellow"), note) for note in notes))
+
+
+def citation_lines(citations: Iterable[Citation]) -> Iterator[RenderableType]:
+    """Every citation with its quote."""
+    return (_citation(citation, set()) for citation in citations)
 
 
 def _note(note: Note) -> RenderableType:
@@ -203,9 +226,10 @@ def _absence(absence: AbsenceEvidence) -> Iterator[RenderableType]:
         yield hits
 
 
-def _place(document: str, section: str, pages: str) -> Text:
-    place = Text.assemble((document, "cyan"), (" › ", "dim"), reflow(section))
-    return place.append(f" · {pages}") if pages else place
+def place(document: str, section: str, pages: str) -> Text:
+    """Where a passage stands."""
+    text = Text.assemble((document, "cyan"), (" › ", "dim"), reflow(section))
+    return text.append(f" · {pages}") if pages else text
 
 
 def _pages(clause: SupportingClause) -> str:
@@ -220,7 +244,9 @@ def _sources(asked: Asked) -> str:
     return ", ".join(source.upper() for source in asked.sources) or "all sources"
 
 
-def _footer(metadata: Metadata) -> str:
-    milliseconds = metadata.latency.ToTimedelta().total_seconds() * 1000
+def _footer(response: QueryResponse) -> str:
+    metadata = response.metadata
     grader = f"{metadata.grader} grading" if metadata.grader else "no grading"
-    return f"{metadata.model} · {grader} · {metadata.context_tokens:,} tokens · {milliseconds:,.0f} ms"
+    context = f"{metadata.context_tokens:,} tokens"
+    parts = (metadata.model, grader, context, cost(response.usage), latency(metadata))
+    return " · ".join(part for part in parts if part)

@@ -109,9 +109,13 @@ def _joined_lines(text: str) -> str:
 
 
 def _squeeze(text: str) -> str:
-    """Control characters are shown as such: no document may steer the terminal."""
-    squeezed = re.sub(r" ?\n[\n ]*", "\n", re.sub(r"[^\S\n]+", " ", text))
-    return re.sub(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", "\ufffd", squeezed)
+    """No document may steer the terminal: what control characters are left is shown as such."""
+    return visible(re.sub(r" ?\n[\n ]*", "\n", re.sub(r"[^\S\n]+", " ", text)))
+
+
+def visible(text: str) -> str:
+    """`text` with its control characters shown as such, line breaks and tabs excepted."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from google.protobuf.timestamp_pb2 import Timestamp
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from clausegate.corpus.v1.article_pb2 import Article
 from clausegate.corpus.v1.chunk_pb2 import Chunk
 from clausegate.corpus.v1.definition_pb2 import Definition
 from clausegate.corpus.v1.document_pb2 import Document, DocumentFormat
 from clausegate.retrieval.v1.document_service_pb2 import Source
+from clausegate.retrieval.v1.project_service_pb2 import Project
 from clausegate.retrieval.v1.retrieval_service_pb2 import Candidate, ResolvedDefinition
 from cli.ingestion import FileResult, Outcome
 from cli.passages import Barred, reflow
@@ -77,7 +80,7 @@ def print_documents(console: Console, documents: Iterable[Document]) -> None:
             f"{document.page_count:,}" if document.page_count else "",
             f"{document.chunk_count:,}",
             f"{document.definition_count:,}",
-            document.indexed_at.ToDatetime().strftime("%Y-%m-%d %H:%M"),
+            _minute(document.indexed_at),
         )
         for document in documents
     )
@@ -89,6 +92,39 @@ def print_sources(console: Console, sources: Iterable[Source]) -> None:
     """One line a source."""
     rows = ((s.source, f"{s.document_count:,}", f"{s.chunk_count:,}") for s in sources)
     print_table(console, ("Source", "Documents#", "Chunks#"), rows)
+
+
+def print_projects(console: Console, projects: Iterable[Project]) -> None:
+    """One line a project."""
+    rows = (
+        (
+            Text(project.project_id, "cyan"),
+            project.display_name,
+            ", ".join(project.sources),
+            _minute(project.updated_at),
+        )
+        for project in projects
+    )
+    print_table(console, ("Project", "Name", "Sources", "Changed (UTC)"), rows)
+
+
+def print_articles(console: Console, articles: Iterable[Article]) -> None:
+    """One line an article."""
+    rows = (
+        (
+            Text.assemble((article.article_id, "cyan"), "\n", reflow(article.title)),
+            ", ".join((*article.sources, *article.document_ids)),
+            f"{len(article.key_claims):,}",
+            Text("stale", "yellow") if article.stale else "current",
+            _minute(article.compiled_at),
+        )
+        for article in articles
+    )
+    print_table(console, ("Article", "Compiled from", "Claims#", "State", "Compiled (UTC)"), rows)
+
+
+def _minute(instant: Timestamp) -> str:
+    return instant.ToDatetime().strftime("%Y-%m-%d %H:%M")
 
 
 def print_candidates(console: Console, candidates: Iterable[Candidate]) -> None:

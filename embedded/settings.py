@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pydantic import Field
 
 from chassis.settings import ProcessSettings
@@ -20,3 +22,10 @@ class EmbeddedSettings(ProcessSettings):
         description="Where REST is served: `host:port` (loopback) or `unix:path`; empty for no REST.",
     )
     log_queries: bool = Field(default=False, description="Whether audit records are logged as well.")
+    record_model_calls: Path | None = Field(
+        default=None,
+        description="File to record model calls, times and ids to, for replaying; holds document text.",
+    )
+    replay_model_calls: Path | None = Field(
+        default=None, description="File to replay them from; no model server is called."
+    )

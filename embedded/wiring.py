@@ -34,7 +34,13 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
                 retrieval(RetrievalSettings(data_dir=data)),
                 ingest(IngestSettings(data_dir=data, retrieval_address=address)),
                 answer(
-                    AnswerSettings(data_dir=data, retrieval_address=address, log_queries=settings.log_queries)
+                    AnswerSettings(
+                        data_dir=data,
+                        retrieval_address=address,
+                        log_queries=settings.log_queries,
+                        record_model_calls=settings.record_model_calls,
+                        replay_model_calls=settings.replay_model_calls,
+                    )
                 ),
             )
         ]

@@ -2,7 +2,8 @@ import httpx
 import pytest
 
 from clausegate.answer.v1.query_service_pb2 import StreamQueryRequest
-from cli.gateway_client import GatewayClient, GatewayError
+from cli.gateway_client import GatewayClient
+from cli.rest import GatewayError
 
 RETRIEVED = 'event: retrieved\nid: 1\ndata: {"candidates": 3}\n\n'
 COMPLETED = 'event: completed\nid: 2\ndata: {"response": {"answer": "yes"}}\n\n'

@@ -4,9 +4,9 @@ import pytest
 
 from clausegate.corpus.v1.span_pb2 import Span
 from cli.errors import CommandError
-from cli.gateway_client import GatewayError
 from cli.ingestion import FileResult, Outcome
 from cli.output import Output
+from cli.rest import GatewayError
 from cli.tables import print_results
 
 PROBLEM = {

@@ -114,6 +114,19 @@ def test_a_panel_keeps_its_width(response, width):
     assert {len(line) for line in shown(response, width=width).splitlines()} == {width}
 
 
+def test_what_models_did_is_in_the_footer_and_in_notes():
+    usage = [{"model": "gpt-4.1", "calls": 2, "promptTokens": 7000, "completionTokens": 90, "priced": True}]
+    metadata = {"model": "gpt-4.1", "grader": "gpt-4.1", "latency": "2s", "droppedStatements": 1}
+    panel = shown({**ANSWER, "usage": usage, "metadata": metadata})
+    assert "0 tokens · 2 calls, 7,000 tokens sent, 90 received, $0.0000 · 2,000 ms" in panel
+    assert "! 1 statement of the model left out" in panel
+
+
+def test_a_refusal_says_too_what_went_wrong_with_the_model():
+    metadata = {"model": "gpt-4.1", "grader": "local", "gradingFailure": "CONTRACT_FAILED"}
+    assert "! the model's grading failed (CONTRACT_FAILED)" in shown({**REFUSAL, "metadata": metadata})
+
+
 def test_no_asked_source_means_all():
     assert "Answer · all sources" in shown(ANSWER, sources=())
 

@@ -1,0 +1,200 @@
+"""The commands that check texts and citations against the documents, without a model."""
+
+from __future__ import annotations
+
+import json as json_format
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from google.protobuf.json_format import ParseDict, ParseError
+from rich.text import Text
+
+from clausegate.answer.v1.grounding_service_pb2 import (
+    CheckedClaim,
+    CheckGroundingRequest,
+    CheckGroundingResponse,
+    GroundingVerdict,
+    LintRule,
+    SignatureState,
+    TextState,
+    VerifyCitationResponse,
+)
+from clausegate.corpus.v1.citation_pb2 import Citation
+from cli.connection import Gateway
+from cli.errors import CommandError
+from cli.files import read_text
+from cli.output import Output, as_dict
+from cli.parameters import (
+    DEFAULT_DATA,
+    STANDARD_INPUT,
+    Data,
+    Documents,
+    Json,
+    Server,
+    Sources,
+    TextFile,
+    split,
+)
+from cli.passages import reflow
+from cli.running import REFUSED, run
+from cli.tables import print_table
+
+app = typer.Typer()
+
+SOUND = (GroundingVerdict.GROUNDING_VERDICT_VERBATIM, GroundingVerdict.GROUNDING_VERDICT_SUPPORTED)
+CITATION_FIELDS = {"document", "quote", "span"}
+"""What every citation of ours has, and nothing else among what commands print."""
+STYLES = {"VALID": "green", "PRESENT": "green", "UNSIGNED": "dim", "SUPERSEDED": "yellow"}
+
+
+@app.command()
+def ground(
+    file: TextFile = STANDARD_INPUT,
+    sources: Sources = "",
+    document: Documents = None,
+    server: Server = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+) -> None:
+    """Check, claim by claim, whether a text stands on the documents (exit code 3 when not)."""
+    output = Output(json)
+
+    async def work() -> int:
+        request = CheckGroundingRequest(
+            text=read_text(file), sources=split(sources), document_ids=document or []
+        )
+        async with Gateway(server, data).connected() as gateway:
+            response = await gateway.check_grounding(request)
+        if json:
+            output.json(response)
+        else:
+            _print_claims(response, output)
+        return 0 if response.grounded else REFUSED
+
+    run(work(), output)
+
+
+def _print_claims(response: CheckGroundingResponse, output: Output) -> None:
+    citations = {citation.number: citation for citation in response.citations}
+    rows = ((_verdict(claim), reflow(claim.text), _remarks(claim, citations)) for claim in response.claims)
+    print_table(output.console, ("Verdict", "Claim", "Remarks"), rows)
+    sound = sum(claim.verdict in SOUND for claim in response.claims)
+    output.verbatim(f"{sound} of {len(response.claims)} claims stand on the documents")
+
+
+def _verdict(claim: CheckedClaim) -> Text:
+    name = GroundingVerdict.Name(claim.verdict).removeprefix("GROUNDING_VERDICT_")
+    return Text(name, "green" if claim.verdict in SOUND else "bold red")
+
+
+def _remarks(claim: CheckedClaim, citations: dict[int, Citation]) -> str:
+    parts = [
+        *(f"misquoted: “{reflow(quote)}”" for quote in claim.missing_quotes),
+        *(
+            f"{LintRule.Name(finding.rule).removeprefix('LINT_RULE_').lower().replace('_', ' ')}: "
+            f"{reflow(finding.text)}"
+            for finding in claim.findings
+        ),
+        *(_place(citations[number]) for number in claim.citation_numbers if number in citations),
+    ]
+    if claim.HasField("nearest_clause"):
+        parts.append(f"nearest: {claim.nearest_clause.document} › {reflow(claim.nearest_clause.section)}")
+    return "; ".join(parts)
+
+
+def _place(citation: Citation) -> str:
+    page = f", page {citation.page}" if citation.HasField("page") else ""
+    return f"{citation.document} › {reflow(citation.section)}{page}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A citation and what became of it."""
+
+    citation: Citation
+    result: VerifyCitationResponse
+
+    @property
+    def signature(self) -> str:
+        """`VALID`, `INVALID` or `UNSIGNED`."""
+        return SignatureState.Name(self.result.signature).removeprefix("SIGNATURE_STATE_")
+
+    @property
+    def text(self) -> str:
+        """`PRESENT`, `SUPERSEDED` or `GONE`."""
+        return TextState.Name(self.result.text).removeprefix("TEXT_STATE_")
+
+    @property
+    def holds(self) -> bool:
+        """Whether nobody has changed it and its words still stand."""
+        return self.signature != "INVALID" and self.text == "PRESENT"
+
+
+@app.command()
+def verify(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FILE|-]",
+            help="What a command printed with --json, or a citation; - is standard input.",
+        ),
+    ] = STANDARD_INPUT,
+    server: Server = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+) -> None:
+    """Check the citations of an answer: signature and words (exit code 3 when one does not hold)."""
+    output = Output(json)
+
+    async def work() -> int:
+        citations = citations_in(read_text(file))
+        async with Gateway(server, data).connected() as gateway:
+            checked = [Verified(each, await gateway.verify_citation(each)) for each in citations]
+        _print_verified(checked, output)
+        return 0 if all(each.holds for each in checked) else REFUSED
+
+    run(work(), output)
+
+
+def citations_in(text: str) -> list[Citation]:
+    """Every citation in a JSON text, wherever it stands. Raises `CommandError` when there is none."""
+    try:
+        document = json_format.loads(text)
+        found = [ParseDict(each, Citation(), ignore_unknown_fields=True) for each in _citations(document)]
+    except (json_format.JSONDecodeError, RecursionError) as error:
+        raise CommandError(f"not JSON, as `ask --json` prints it: {error}") from error
+    except ParseError as error:
+        raise CommandError(f"not a citation: {error}") from error
+    if not found:
+        raise CommandError("no citation in it; expected what `ask --json` prints, or one citation")
+    return found
+
+
+def _citations(value: object) -> Iterator[dict[str, object]]:
+    if isinstance(value, dict):
+        if value.keys() >= CITATION_FIELDS:
+            yield value
+        else:
+            for inner in value.values():
+                yield from _citations(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _citations(inner)
+
+
+def _print_verified(checked: list[Verified], output: Output) -> None:
+    if output.as_json:
+        output.json({"citations": [{"citation": as_dict(c.citation), **as_dict(c.result)} for c in checked]})
+        return
+    rows = (
+        (
+            str(each.citation.number),
+            Text(each.signature, STYLES.get(each.signature, "bold red")),
+            Text(each.text, STYLES.get(each.text, "bold red")),
+            Text.assemble((_place(each.citation), "cyan"), "\n", each.result.explanation),
+        )
+        for each in checked
+    )
+    print_table(output.console, ("#", "Signature", "Text", "Citation"), rows)

@@ -1,0 +1,108 @@
+"""The commands that put documents in, list them and take them out: ingest, documents, sources, remove."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.connection import Gateway
+from cli.folders import scan
+from cli.ingestion import Choices, Outcome, ingest_folder
+from cli.output import Output, as_dict
+from cli.parameters import DEFAULT_DATA, Data, Json, Server, Sources, split
+from cli.progress import Bars
+from cli.running import FAILED, run
+from cli.tables import print_documents, print_results, print_sources
+
+app = typer.Typer()
+
+
+@app.command()
+def ingest(  # noqa: PLR0913 - the options of a command are its parameters
+    folder: Annotated[Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, readable=True)],
+    source: Annotated[
+        str | None, typer.Option(help="DIR is this source's folder. Else each folder in DIR is a source.")
+    ] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents of these sources that are not in DIR.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Send unchanged files too, e.g. after an update of the product.")
+    ] = False,
+    server: Server = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+) -> None:
+    """Ingest a folder {source}/**/*.{pdf,docx,html,md,txt}; unchanged files cost nothing."""
+    output = Output(json)
+
+    async def work() -> int:
+        files = await asyncio.to_thread(scan, folder, source)
+        async with Gateway(server, data).connected() as gateway:
+            with Bars(output.errors) as bars:
+                results = await ingest_folder(gateway, files, Choices(prune, force), bars)
+        if json:
+            output.json({"documents": [result.as_json() for result in results]})
+        else:
+            print_results(output.console, results)
+        return FAILED if any(result.outcome is Outcome.FAILED for result in results) else 0
+
+    run(work(), output)
+
+
+@app.command()
+def documents(
+    sources: Sources = "", server: Server = None, data: Data = DEFAULT_DATA, json: Json = False
+) -> None:
+    """List what is indexed."""
+    output = Output(json)
+    run(_documents(Gateway(server, data), split(sources), output), output)
+
+
+async def _documents(connection: Gateway, sources: list[str], output: Output) -> int:
+    async with connection.connected() as gateway:
+        found = [document async for document in gateway.documents(sources)]
+    if output.as_json:
+        output.json({"documents": [as_dict(document) for document in found]})
+    else:
+        print_documents(output.console, found)
+    return 0
+
+
+@app.command()
+def sources(server: Server = None, data: Data = DEFAULT_DATA, json: Json = False) -> None:
+    """List the sources of what is indexed."""
+    output = Output(json)
+    run(_sources(Gateway(server, data), output), output)
+
+
+async def _sources(connection: Gateway, output: Output) -> int:
+    async with connection.connected() as gateway:
+        found = [source async for source in gateway.sources()]
+    if output.as_json:
+        output.json({"sources": [as_dict(source) for source in found]})
+    else:
+        print_sources(output.console, found)
+    return 0
+
+
+@app.command()
+def remove(
+    document_id: Annotated[str, typer.Argument(metavar="SOURCE/PATH")],
+    server: Server = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+) -> None:
+    """Remove a document from index and archive."""
+    output = Output(json)
+    run(_remove(Gateway(server, data), document_id, output), output)
+
+
+async def _remove(connection: Gateway, document_id: str, output: Output) -> int:
+    async with connection.connected() as gateway:
+        await gateway.remove_document(document_id)
+    output.removed("documentId", document_id)
+    return 0

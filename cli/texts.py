@@ -1,0 +1,118 @@
+"""The commands whose result is text by a model: queries for a topic, and a rewritten text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from clausegate.answer.v1.query_generation_service_pb2 import GenerateQueriesRequest
+from clausegate.answer.v1.rewrite_service_pb2 import RewriteRequest
+from cli.connection import Gateway
+from cli.costs import footer
+from cli.files import read_text, write_text
+from cli.output import Output
+from cli.panels import citation_lines, section
+from cli.parameters import (
+    DEFAULT_DATA,
+    STANDARD_INPUT,
+    Data,
+    Documents,
+    Json,
+    MaxCost,
+    Server,
+    TextFile,
+    split,
+)
+from cli.passages import visible
+from cli.running import run
+
+app = typer.Typer()
+
+
+@app.command()
+def queries(  # noqa: PLR0913 - the options of a command are its parameters
+    topic: str,
+    category: Annotated[
+        str, typer.Option(metavar="C", help="Its hints help the model, e.g. MARKET_DATA_FEES.")
+    ] = "",
+    locality: Annotated[str, typer.Option(metavar="L", help="Place or scope, e.g. Chicago.")] = "",
+    count: Annotated[int | None, typer.Option(help="How many, 1 to 50; else 10.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="Write them there, one a line.")
+    ] = None,
+    max_cost: MaxCost = None,
+    server: Server = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+) -> None:
+    """Generate search queries for a topic, one a line. Needs a chat model."""
+    output = Output(json)
+    request = GenerateQueriesRequest(
+        topic=topic, category=category, locality=locality, count=count, max_cost_usd=max_cost
+    )
+    run(_queries(Gateway(server, data), request, to, output), output)
+
+
+async def _queries(
+    connection: Gateway, request: GenerateQueriesRequest, to: Path | None, output: Output
+) -> int:
+    with output.errors.status("generating"):
+        async with connection.connected() as gateway:
+            response = await gateway.generate_queries(request)
+    lines = [" ".join(query.split()) for query in response.queries]
+    if to is not None:
+        write_text(to, "".join(f"{line}\n" for line in lines))
+    if output.as_json:
+        output.json(response)
+    else:
+        output.verbatim(f"{len(lines)} queries in {to}" if to else "\n".join(map(visible, lines)))
+        output.footer(footer(response.metadata, response.usage))
+    return 0
+
+
+@app.command()
+def rewrite(  # noqa: PLR0913 - the options of a command are its parameters
+    instruction: Annotated[
+        str, typer.Option(metavar="TEXT", help="What to do with it, e.g. “Make it plainer.”")
+    ],
+    file: TextFile = STANDARD_INPUT,
+    sources: Annotated[str, typer.Option(metavar="A,B", help="Reference material: these sources.")] = "",
+    document: Documents = None,
+    max_cost: MaxCost = None,
+    server: Server = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+) -> None:
+    """Rewrite a text, with documents for reference only. Needs a chat model."""
+    output = Output(json)
+
+    async def work() -> int:
+        request = RewriteRequest(
+            text=read_text(file),
+            instruction=instruction,
+            sources=split(sources),
+            document_ids=document or [],
+            max_cost_usd=max_cost,
+        )
+        return await _rewrite(Gateway(server, data), request, output)
+
+    run(work(), output)
+
+
+async def _rewrite(connection: Gateway, request: RewriteRequest, output: Output) -> int:
+    with output.errors.status("rewriting"):
+        async with connection.connected() as gateway:
+            response = await gateway.rewrite(request)
+    if output.as_json:
+        output.json(response)
+    elif output.console.is_terminal:
+        output.console.print(Text(visible(response.text)))
+        for part in section("Rests on", citation_lines(response.citations)):
+            output.console.print(part)
+        output.footer(footer(response.metadata, response.usage))
+    else:
+        output.verbatim(response.text)
+    return 0
