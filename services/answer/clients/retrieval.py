@@ -206,6 +206,8 @@ class RetrievalClient:
         return {one.document_id: one for one in documents if one}
 
     async def _chunks(self, chunk_ids: Sequence[str]) -> Mapping[str, corpus.Chunk]:
+        if not chunk_ids:
+            return {}
         try:
             return await self._chunks_at_once(chunk_ids)
         except ServiceError as error:
