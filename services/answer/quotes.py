@@ -40,6 +40,9 @@ _SPELLING = {
     **dict.fromkeys("‐‑", "-"),
 }
 """Other dashes and minus signs stay: between numbers they may mean a range or a sign."""
+_PLAIN = re.compile(
+    rf"(?P<dropped>{_LINE_HYPHEN}|{_SOFT_HYPHEN}|[\u200b\u2060\ufeff])|(?P<respelled>.)", re.DOTALL
+)
 _WITHIN_NUMBER = ".,:/-−–'’·\u00a0\u202f"
 _BEFORE_NUMBER = "-−–+±~<>≤≥"
 _AFTER_NUMBER = "%‰°"
@@ -67,6 +70,11 @@ def find_quote(text: str, quote: str, near: int = 0) -> QuoteMatch | None:
         if spans:
             return QuoteMatch(min(spans, key=lambda span: abs(span.start - near)), level)
     return None
+
+
+def plain_spelling(text: str) -> str:
+    """The text without ligatures, curly quotes, soft hyphens and hyphens at line ends, in its own case."""
+    return _PLAIN.sub(lambda match: _SPELLING.get(match.group(), match["respelled"] or ""), text)
 
 
 _LEVELS = (

@@ -43,7 +43,7 @@ class SigningKey:
 
 
 def read_keys(path: Path) -> tuple[SigningKey, ...]:
-    """The keys of a file, a line each: id, colon, 64 hexadecimal digits; blank lines and `#` lines are skipped.
+    """The keys of a file, a line each: id, colon, 64 hex digits; blank lines and those with `#` are skipped.
 
     An id has 1 to 64 letters, digits, `.`, `_` or `-`. Raises `SigningKeysBroken`; the file is not read again
     later, so a new key counts from the next start.
