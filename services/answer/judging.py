@@ -1,9 +1,9 @@
 """Grades the candidates, keeps the best, and lets the gate decide (LI-31 to LI-34).
 
-Whoever can grade does: a chat model, or local evidence where there is none or where it fails. A failure is
-never hidden: the judgement names it. Two failures are not stood in for. `BudgetExceeded`: the caller has said
-what a query may cost. `ModelRejected`: key, model name or parameters are wrong, every later call would be
-graded in the second-best way, and somebody has to repair it.
+Whoever can grade does: a chat model, or local evidence where there is none or where it fails, whatever it
+fails with. A failure is not hidden: the judgement names it, and what is wrong with key, address or server
+meets the answer as well, which nothing stands in for. `BudgetExceeded` is no failure of the model: the caller
+has said what a query may cost.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chassis.errors import ServiceError
-from inference.errors import ModelRejected
 from services.answer import gate, grading
 from services.answer.answers import GateDecision
 from services.answer.contracts.completion import Completer
@@ -56,7 +55,7 @@ class Judge:
         return question.grading and by_model and self._completer.configured
 
     async def rank(self, task: Task, question: Question, found: Found) -> Ranking:
-        """The candidates, graded and the best kept. Raises `BudgetExceeded` and `ModelRejected`."""
+        """The candidates, graded and the best kept. Raises `BudgetExceeded`."""
         if not question.grading:
             ranked = grading.rank_by_similarity(found, use_bm25=self._policy.raw_gate_uses_bm25)
             return self._keep(ranked, "")
@@ -64,7 +63,7 @@ class Judge:
             return self._keep(grading.grade_locally(found), LOCAL_GRADER)
         try:
             grades = await self._ask(task, question, found)
-        except (BudgetExceeded, ModelRejected):
+        except BudgetExceeded:
             raise
         except ServiceError as error:
             logger.warning("a model's grading failed", extra={"reason": error.reason})
