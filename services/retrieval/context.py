@@ -22,10 +22,11 @@ from services.retrieval.search import Searcher
 from services.retrieval.store.port import Store
 
 RULE_LINE = "---"
-TOKENS_PER_CHUNK = 200
-"""Fewer than most chunks take (300 words are about 400): how many are worth ranking is estimated by it."""
+TOKENS_PER_CHUNK = 400
+"""What most chunks take, of 300 words: by it is estimated how many to begin with."""
 MIN_RANKED = 12
-MAX_RANKED = 300
+MAX_RANKED = 500
+"""Chunks that a question is searched for at most; the largest budget holds about 150 of 300 words."""
 DOCUMENTS_AT_ONCE = 1000
 ATTEMPTS = 2
 _LOOK_ALIKE = re.compile(rf"^(?=[^\S\n]*(?:\[Source:|{RULE_LINE}\s*$))", re.MULTILINE | re.IGNORECASE)
@@ -104,16 +105,17 @@ def write(passages: Sequence[ContextPassage]) -> str:
 
 def pack(ranked: Sequence[Chunk], budget: int, counter: TokenCounter) -> Packed:
     """As many of `ranked`, best first, as fit: the text counted as a whole never exceeds `budget` tokens."""
+    joint = counter.count(f"{RULE_LINE}\n")
     costs: dict[tuple[ChunkId, int], int] = {}
 
     def cost(passage: ContextPassage) -> int:
         key = (passage.chunk.chunk_id, passage.span.start)
         if key not in costs:
-            costs[key] = counter.count(f"{RULE_LINE}\n{_block(passage)}")
+            costs[key] = counter.count(_block(passage)) + joint
         return costs[key]
 
     taken = 0
-    while taken < len(ranked) and sum(map(cost, arrange(ranked[: taken + 1]))) <= budget:
+    while taken < len(ranked) and sum(map(cost, arrange(ranked[: taken + 1]))) - joint <= budget:
         taken += 1
     # Tokens may run across the joints, so the sum of the parts only comes near the number that counts.
     while True:
@@ -148,19 +150,23 @@ class Assembler:
 
     async def _best(self, query: ContextQuery) -> Assembled:
         """The chunks that match best."""
-        wanted = _worth_ranking(query.token_budget)
-        limits = Limits(top_k=wanted, vector_k=wanted, keyword_k=wanted)
-        found = await self._searcher.search(SearchQuery(query.text, query.scope, limits=limits))
-        ranked = [candidate.chunk for candidate in found.candidates]
-        packed = await self._packed(ranked, query.token_budget)
-        return Assembled(packed, self._counter.encoding, len(ranked) - packed.taken, found.revision)
+        wanted = _estimate(query.token_budget)
+        while True:
+            limits = Limits(top_k=wanted, vector_k=wanted, keyword_k=wanted)
+            found = await self._searcher.search(SearchQuery(query.text, query.scope, limits=limits))
+            ranked = [candidate.chunk for candidate in found.candidates]
+            packed = await self._packed(ranked, query.token_budget)
+            if packed.taken < len(ranked) or len(ranked) < wanted or wanted >= MAX_RANKED:
+                left_out = len(ranked) - packed.taken
+                return Assembled(packed, self._counter.encoding, left_out, found.revision)
+            wanted *= 2
 
     async def _beginnings(self, query: ContextQuery) -> Assembled:
         """The documents from their beginnings: the first chunk of each, then the second of each, …"""
         await check_scope(self._store, query.scope)
         revision = await self._store.revision()
         documents = await self._documents(query.scope)
-        wanted = _worth_ranking(query.token_budget)
+        wanted = _estimate(query.token_budget)
         turns = _Turns(self._store, documents, wanted)
         ranked: list[Chunk] = []
         while True:
@@ -225,8 +231,9 @@ class _Reading:
     ahead: deque[Chunk] = field(default_factory=deque)
 
 
-def _worth_ranking(budget: int) -> int:
-    return min(MAX_RANKED, MIN_RANKED + budget // TOKENS_PER_CHUNK)
+def _estimate(budget: int) -> int:
+    """Chunks to begin with."""
+    return MIN_RANKED + budget // TOKENS_PER_CHUNK
 
 
 def _place(chunk: Chunk) -> tuple[str, DocumentId, int]:

@@ -138,7 +138,9 @@ class ReadArticlesResponse(google.protobuf.message.Message):
     """Ask for the next page with it; empty means the end."""
     @property
     def articles(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.article_pb2.Article]:
-        """Ordered by `article_id`, without their bodies."""
+        """Ordered by `article_id`, without their bodies. Fewer than asked for, before the last page, only where more
+        would be above 3 MiB.
+        """
 
     def __init__(
         self,

@@ -67,7 +67,8 @@ class ArticleStoreServiceServicer(object):
     """
 
     def PutArticle(self, request, context):
-        """Store an article in place of the one with its id. INVALID_ARGUMENT unless it has an id and a title.
+        """Store an article in place of the one with its id. INVALID_ARGUMENT unless it has an id, a title, and
+        sources or documents.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -157,7 +157,9 @@ class ArticleStoreServiceStub(typing.Generic[_ArticleStoreServicePutArticleType,
     ], channel: grpc.aio.Channel) -> None: ...
 
     PutArticle: _ArticleStoreServicePutArticleType
-    """Store an article in place of the one with its id. INVALID_ARGUMENT unless it has an id and a title."""
+    """Store an article in place of the one with its id. INVALID_ARGUMENT unless it has an id, a title, and
+    sources or documents.
+    """
 
     ReadArticle: _ArticleStoreServiceReadArticleType
     """One article. NOT_FOUND when there is none."""
@@ -203,7 +205,9 @@ class ArticleStoreServiceServicer(metaclass=abc.ABCMeta):
         request: clausegate.retrieval.v1.article_store_service_pb2.PutArticleRequest,
         context: _ServicerContext,
     ) -> typing.Union[clausegate.retrieval.v1.article_store_service_pb2.PutArticleResponse, collections.abc.Awaitable[clausegate.retrieval.v1.article_store_service_pb2.PutArticleResponse]]:
-        """Store an article in place of the one with its id. INVALID_ARGUMENT unless it has an id and a title."""
+        """Store an article in place of the one with its id. INVALID_ARGUMENT unless it has an id, a title, and
+        sources or documents.
+        """
 
     @abc.abstractmethod
     def ReadArticle(

@@ -679,7 +679,8 @@ class AssembleContextRequest(google.protobuf.message.Message):
     TOKEN_BUDGET_FIELD_NUMBER: builtins.int
     query: builtins.str
     """What the text is for: the chunks that match it best are taken, as many as fit. At most 8,000 characters, no
-    control characters but line breaks and tabs. Empty means the documents from their beginnings.
+    control characters but line breaks and tabs. Empty means the documents from their beginnings: the first chunk
+    of each, then the second of each, and so on, so that all get their share of a budget.
     """
     token_budget: builtins.int
     """Tokens of `text` at most. 0 means 8,000; above 57,300 is treated as 57,300; below 0 is INVALID_ARGUMENT."""
@@ -753,7 +754,7 @@ class AssembleContextResponse(google.protobuf.message.Message):
     token_encoding: builtins.str
     """How they were counted: the encoding's name, or `estimate`."""
     chunks_left_out: builtins.int
-    """Chunks considered that did not fit."""
+    """Chunks considered that did not fit: of those that a search for `query` found, else of all in the documents."""
     index_revision: builtins.str
     """State of the index that was read, see `DescribeIndexResponse.index_revision`."""
     @property
