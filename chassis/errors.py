@@ -14,6 +14,8 @@ class ServiceError(Exception):
     """Canonical name of the gRPC status code."""
     reason: str = "INTERNAL"
     """Name of a `clausegate.rpc.v1.ErrorReason` without its prefix."""
+    repeated: bool = False
+    """Whether its owner has repeated what can be repeated: channels are told not to do so once more."""
 
     def __init__(
         self, message: str, *, field: str | None = None, retry_after_seconds: float | None = None

@@ -15,6 +15,8 @@ from chassis.errors import DeadlineExceeded, ServiceError, Unavailable, Upstream
 DOMAIN = "clausegate"
 DETAILS_KEY = "grpc-status-details-bin"
 """Metadata key under which gRPC carries a serialised `google.rpc.Status`."""
+DO_NOT_REPEAT = ("grpc-retry-pushback-ms", "-1")
+"""Metadata that keeps a channel from repeating a call by its own retry policy (gRFC A6)."""
 RETRY_AFTER_SECONDS = 1.0
 """What a caller is told to wait when an upstream does not answer."""
 
@@ -25,7 +27,7 @@ class Abort:
 
     code: grpc.StatusCode
     message: str
-    trailing_metadata: tuple[tuple[str, bytes], ...]
+    trailing_metadata: tuple[tuple[str, str | bytes], ...]
 
 
 def abort_of(error: ServiceError) -> Abort:
@@ -39,7 +41,9 @@ def abort_of(error: ServiceError) -> Abort:
         delay = Duration()
         delay.FromMilliseconds(round(error.retry_after_seconds * 1000))
         status.details.add().Pack(error_details_pb2.RetryInfo(retry_delay=delay))
-    return Abort(grpc.StatusCode[error.code], error.message, ((DETAILS_KEY, status.SerializeToString()),))
+    details = (DETAILS_KEY, status.SerializeToString())
+    metadata = (details, DO_NOT_REPEAT) if error.repeated else (details,)
+    return Abort(grpc.StatusCode[error.code], error.message, metadata)
 
 
 def error_of(failure: grpc.aio.AioRpcError) -> ServiceError:

@@ -8,6 +8,8 @@ from chassis.errors import Exhausted, Precondition, Unavailable
 class ModelServerUnavailable(Unavailable):
     """The model server does not answer in time, fails, or answers something that is no reply."""
 
+    repeated = True
+
 
 class ModelRateLimited(Exhausted):
     """The model server gets too many calls, also after the repeats that fit into the deadline."""

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import grpc
 
@@ -143,9 +144,9 @@ class Service:
 
 
 @asynccontextmanager
-async def running(folder: Path, sockets: Path) -> AsyncIterator[Service]:
-    """Serve over `folder` at a Unix socket in `sockets`."""
-    settings = RetrievalSettings(data_dir=folder, model_dir=MODEL)
+async def running(folder: Path, sockets: Path, **more: Any) -> AsyncIterator[Service]:
+    """Serve over `folder` at a Unix socket in `sockets`, with more settings."""
+    settings = RetrievalSettings(data_dir=folder, model_dir=MODEL, **more)
     async with (
         retrieval(settings) as services,
         serving(f"unix:{sockets}/retrieval", [services], 0) as address,
