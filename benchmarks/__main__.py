@@ -12,10 +12,13 @@ from pathlib import Path
 from benchmarks.asking import measure_ingestion, measure_queries, measure_start
 from benchmarks.measuring import Figure, show
 from benchmarks.reading import measure_chunks, measure_pages
+from benchmarks.rendering import measure_rendering
 from benchmarks.searching import measure_search
 from benchmarks.stack import ROOT
 
 CACHE = ROOT / ".cache/bench"
+KEPT = CACHE / "cuad"
+"""The index that `queries` fills, and `models` asks."""
 PEERS = ROOT / "benchmarks/peers.txt"
 Section = Callable[[Path, Path | None], Awaitable[list[Figure]]]
 SECTIONS: dict[str, tuple[str, Section]] = {
@@ -23,7 +26,8 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "chunks": ("Contracts to chunks, nothing embedded", lambda data, _: measure_chunks(data)),
     "start": ("An empty stack", lambda *_: measure_start()),
     "ingestion": ("Ingestion, every eighth contract", lambda data, _: measure_ingestion(data)),
-    "queries": ("Queries over the whole stack", lambda data, _: measure_queries(data, CACHE / "cuad")),
+    "queries": ("Queries over the whole stack", lambda data, _: measure_queries(data, KEPT)),
+    "models": ("Queries with a model that answers at once", lambda data, _: measure_rendering(data, KEPT)),
     "search-7k": ("Hybrid search, 7k chunks", lambda data, peer: measure_search(data, 7_000, peer)),
     "search-100k": ("Hybrid search, 100k chunks", lambda data, peer: measure_search(data, 100_000, peer)),
 }

@@ -6,7 +6,7 @@ import asyncio
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ class Stack:
 
 
 @asynccontextmanager
-async def running_stack(data: Path) -> AsyncIterator[Stack]:
+async def running_stack(data: Path, settings: Mapping[str, object] | None = None) -> AsyncIterator[Stack]:
     """The embedded stack over the folder `data`; its output goes to `stack.log` there."""
     await asyncio.to_thread(data.mkdir, parents=True, exist_ok=True)
     rest, grpc = free_port(), free_port()
@@ -39,6 +39,7 @@ async def running_stack(data: Path) -> AsyncIterator[Stack]:
         "CLAUSEGATE_DATA_DIR": data,
         "CLAUSEGATE_ADDRESS": f"127.0.0.1:{grpc}",
         "CLAUSEGATE_GATEWAY_ADDRESS": f"127.0.0.1:{rest}",
+        **(settings or {}),
     }
     started = time.perf_counter()
     with (data / "stack.log").open("ab") as log:
