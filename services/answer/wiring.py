@@ -33,21 +33,27 @@ from inference.chat.replay import RecordingChat, ReplayedChat
 from inference.tape import Recorder, Recording
 from inference.tokens import token_counter
 from services.answer.audit import Records
+from services.answer.caching import ResultCache
 from services.answer.category_hints import load_hints
 from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
 from services.answer.contracts.completion import Completer
 from services.answer.query_generation import QueryGeneration
+from services.answer.extracting import Extraction, Extractor
 from services.answer.querying import Querying
 from services.answer.record_files import RecordFile, RecordWriter
 from services.answer.replay import recorded, replayed
+from services.answer.research import Research
 from services.answer.servicers.query import QueryServicer
 from services.answer.servicers.query_generation import QueryGenerationServicer
+from services.answer.servicers.research import ResearchServicer
 from services.answer.settings import AnswerSettings
 from services.answer.signing import Signer, read_keys
 from services.answer.tasks import Tasks
 from services.answer.tracking import Clock
 
 MEGABYTE = 1_000_000
+MAX_CACHED_EXTRACTIONS = 1_000
+"""Results of research queries that are kept at once, some 20 kB each."""
 SYSTEM_CLOCK = Clock(
     now=lambda: datetime.now(UTC),
     seconds=time.monotonic,
@@ -82,10 +88,14 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             tasks=tasks,
             signer=signer,
         )
+        extractor = Extractor(retrieval, completer, counter, policy, signer)
+        extractions = ResultCache[Extraction](
+            settings.snippets_cache_seconds, MAX_CACHED_EXTRACTIONS, clock.seconds
+        )
         servicers = _Servicers(
             query=QueryServicer(querying),
             generation=QueryGenerationServicer(QueryGeneration(completer, tasks, hints)),
-            research=research_service_pb2_grpc.ResearchServiceServicer(),
+            research=ResearchServicer(Research(retrieval, extractor, policy, tasks, extractions)),
             article=article_service_pb2_grpc.ArticleServiceServicer(),
             rewrite=rewrite_service_pb2_grpc.RewriteServiceServicer(),
             grounding=grounding_service_pb2_grpc.GroundingServiceServicer(),
