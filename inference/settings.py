@@ -37,7 +37,8 @@ class ModelServerSettings(ProcessSettings):
         description="tiktoken's cache folder; without o200k_base in it tokens are estimated, never fetched.",
     )
     model_text_in_spans: bool = Field(
-        default=False, description="Whether spans hold prompts and replies, and so document text."
+        default=False,
+        description="Whether spans hold prompts and replies, and logs a model server's words: document text.",
     )
 
     @field_validator("openai_api_key")

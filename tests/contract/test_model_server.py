@@ -3,9 +3,11 @@
 import asyncio
 import json
 import logging
+import re
 import time
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from opentelemetry import trace
@@ -16,12 +18,14 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from chassis.deadlines import set_deadline
 from inference.chat.client import OpenAIChat
 from inference.chat.model import ChatReply, ChatRequest, JsonSchema, Message, PlainFormat, Role, TokenUsage
+from inference.embedding.openai import OpenAIEmbedding
 from inference.errors import ModelQueueFull, ModelRateLimited, ModelRejected, ModelServerUnavailable
 from inference.settings import ModelServerSettings
 from inference.transport import ModelServer as Connection
 from tests.fakes import behaviours as fake
 from tests.fakes.model_server import ModelServer
 
+TELEMETRY = Path(__file__).resolve().parents[2] / "docs" / "telemetry.md"
 SECRET = "the secret fee is 5,120 dollars"
 REQUEST = ChatRequest("gpt-4.1", (Message(Role.SYSTEM, "Answer in JSON."), Message(Role.USER, SECRET)), 50)
 GOOD = fake.Says("a reply")
@@ -397,6 +401,21 @@ async def test_a_call_is_one_client_span_by_the_conventions(server, spans):
         "server.address": "127.0.0.1",
         "clausegate.model.attempts": 2,
     }
+
+
+async def test_every_name_in_a_span_is_listed(server, spans):
+    spans.clear()
+    await ask(server, GOOD, model_text_in_spans=True)
+    settings = ModelServerSettings(OPENAI_BASE_URL=server.url)
+    model = OpenAIEmbedding(Connection(settings), settings, "m", 8)
+    server.reply(fake.Vectors(dimensions=8))
+    await model.embed_query("fee")
+    await model.close()
+    ours = [span for span in spans.get_finished_spans() if span.kind is trace.SpanKind.CLIENT]
+    listed = re.findall(r"`([\w.]+)`", TELEMETRY.read_text())
+
+    assert {span.name for span in ours} == {"chat gpt-4.1", "embeddings m"}
+    assert {name for span in ours for name in span.attributes} <= set(listed)
 
 
 async def test_prompts_and_replies_are_in_spans_when_the_setting_says_so(server, spans):
