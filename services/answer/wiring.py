@@ -35,17 +35,22 @@ from inference.tokens import token_counter
 from services.answer.audit import Records
 from services.answer.caching import ResultCache
 from services.answer.category_hints import load_hints
+from services.answer.clients.articles import ArticlesClient
 from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
+from services.answer.compiling import Compiling
 from services.answer.contracts.completion import Completer
-from services.answer.query_generation import QueryGeneration
 from services.answer.extracting import Extraction, Extractor
+from services.answer.query_generation import QueryGeneration
 from services.answer.querying import Querying
 from services.answer.record_files import RecordFile, RecordWriter
 from services.answer.replay import recorded, replayed
 from services.answer.research import Research
+from services.answer.rewriting import Rewriting
+from services.answer.servicers.article import ArticleServicer
 from services.answer.servicers.query import QueryServicer
 from services.answer.servicers.query_generation import QueryGenerationServicer
 from services.answer.servicers.research import ResearchServicer
+from services.answer.servicers.rewrite import RewriteServicer
 from services.answer.settings import AnswerSettings
 from services.answer.signing import Signer, read_keys
 from services.answer.tasks import Tasks
@@ -80,14 +85,19 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
         chat, clock = await stack.enter_async_context(_chat_and_clock(settings))
         completer = Completer(chat, settings.task_models(), counter)
         tasks = Tasks(_records(settings, writer), clock, counter, settings.prices)
+        retrieval = RetrievalClient(channel, settings.retrieval_deadline_seconds)
+        policy = settings.policy()
         querying = Querying(
-            retrieval=RetrievalClient(channel, settings.retrieval_deadline_seconds),
+            retrieval=retrieval,
             completer=completer,
             counter=counter,
-            policy=settings.policy(),
+            policy=policy,
             tasks=tasks,
             signer=signer,
         )
+        articles = ArticlesClient(channel, settings.retrieval_deadline_seconds)
+        compiling = Compiling(retrieval, articles, completer, tasks, signer, policy)
+        rewriting = Rewriting(retrieval, completer, tasks, signer, policy.sha256())
         extractor = Extractor(retrieval, completer, counter, policy, signer)
         extractions = ResultCache[Extraction](
             settings.snippets_cache_seconds, MAX_CACHED_EXTRACTIONS, clock.seconds
@@ -96,8 +106,8 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             query=QueryServicer(querying),
             generation=QueryGenerationServicer(QueryGeneration(completer, tasks, hints)),
             research=ResearchServicer(Research(retrieval, extractor, policy, tasks, extractions)),
-            article=article_service_pb2_grpc.ArticleServiceServicer(),
-            rewrite=rewrite_service_pb2_grpc.RewriteServiceServicer(),
+            article=ArticleServicer(compiling, articles),
+            rewrite=RewriteServicer(rewriting),
             grounding=grounding_service_pb2_grpc.GroundingServiceServicer(),
         )
         yield Services(

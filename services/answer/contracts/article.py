@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from services.answer.contracts.completion import Contract, Reply
+from services.answer.markup import is_plain
 
 MAX_TITLE_CHARACTERS = 200
 MAX_SUMMARY_CHARACTERS = 2_000
@@ -98,6 +99,7 @@ def broken_rules(reply: ArticleReply) -> Sequence[str]:
     return [
         *_broken_line("title", reply.title, MAX_TITLE_CHARACTERS),
         *_broken_text("summary", reply.summary, MAX_SUMMARY_CHARACTERS),
+        *_broken_plain("summary", reply.summary),
         *_broken_text("article_body", reply.article_body, MAX_BODY_CHARACTERS),
         *_broken_claims(reply.key_claims),
         *_broken_list("concepts", reply.concepts),
@@ -129,7 +131,11 @@ def _broken_list(name: str, items: Sequence[str]) -> list[str]:
 def _broken_line(name: str, text: str, longest: int) -> list[str]:
     if "\n" in text.strip():
         return [f"{name}: it must be one line."]
-    return _broken_text(name, text, longest)
+    return [*_broken_text(name, text, longest), *_broken_plain(name, text)]
+
+
+def _broken_plain(name: str, text: str) -> list[str]:
+    return [] if is_plain(text) else [f"{name}: it must be plain text, without links, images and HTML."]
 
 
 def _broken_text(name: str, text: str, longest: int) -> list[str]:

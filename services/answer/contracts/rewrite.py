@@ -9,6 +9,7 @@ from pydantic import Field
 from services.answer.contracts.completion import Contract, Reply
 
 MAX_REWRITTEN_CHARACTERS = 40_000
+MAX_REFERENCES = 50
 
 SYSTEM = """\
 You rewrite a text that a user gives you, as the user instructs. Documents may be given as reference \
@@ -72,4 +73,6 @@ def broken_rules(reply: RewriteReply) -> Sequence[str]:
         return ["text: it must not be empty."]
     if len(reply.text) > MAX_REWRITTEN_CHARACTERS:
         return [f"text: it is longer than {MAX_REWRITTEN_CHARACTERS:,} characters."]
+    if len(reply.references) > MAX_REFERENCES:
+        return [f"references: there are {len(reply.references)}; at most {MAX_REFERENCES} are allowed."]
     return []

@@ -1,0 +1,109 @@
+"""Keeps articles with the retrieval service."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import grpc
+
+from chassis.channel import time_left
+from chassis.status import upstream_errors
+from clausegate.corpus.v1 import article_pb2
+from clausegate.retrieval.v1 import article_store_service_pb2 as store_pb2
+from clausegate.retrieval.v1.article_store_service_pb2_grpc import ArticleStoreServiceStub
+from services.answer.articles import Article, ArticleClaim, ArticleScope
+from services.answer.servicers.wire import citation_to_wire, timestamp_to_wire
+
+_T = TypeVar("_T")
+
+
+class ArticlesClient:
+    """The calls that articles need. Every one raises `ServiceError` when it fails.
+
+    Articles that are only passed on stay messages: `read`, `page` and `remove` are for the servicer.
+    """
+
+    def __init__(self, channel: grpc.aio.Channel, deadline_seconds: float) -> None:
+        """`deadline_seconds` bounds each call; the caller's own deadline may be shorter."""
+        self._store = ArticleStoreServiceStub(channel)
+        self._deadline_seconds = deadline_seconds
+
+    async def put(self, article: Article) -> Article:
+        """Store an article in place of the one with its id; the same, with its state as stored."""
+        request = store_pb2.PutArticleRequest(article=article_to_wire(article))
+        response = await self._call(self._store.PutArticle(request, timeout=self._time_left()))
+        return replace(article, stale=response.article.stale)
+
+    async def scope(self, article_id: str) -> ArticleScope:
+        """What an article was compiled from; ARTICLE_NOT_FOUND."""
+        one = await self.read(article_id)
+        return ArticleScope(tuple(one.sources), tuple(one.document_ids), one.topic)
+
+    async def find(self, titles: Sequence[str]) -> Mapping[str, str]:
+        """The articles of these titles, at most 100, by title as asked; others are left out."""
+        if not titles:
+            return {}
+        request = store_pb2.FindArticlesRequest(titles=titles)
+        response = await self._call(self._store.FindArticles(request, timeout=self._time_left()))
+        return {one.title: one.article_id for one in response.articles}
+
+    async def read(self, article_id: str) -> article_pb2.Article:
+        """An article; ARTICLE_NOT_FOUND."""
+        request = store_pb2.ReadArticleRequest(article_id=article_id)
+        return (await self._call(self._store.ReadArticle(request, timeout=self._time_left()))).article
+
+    async def page(self, *, stale: bool, page_size: int, page_token: str) -> store_pb2.ReadArticlesResponse:
+        """A page of articles, all of them or those whose documents have changed."""
+        request = store_pb2.ReadArticlesRequest(stale=stale, page_size=page_size, page_token=page_token)
+        return await self._call(self._store.ReadArticles(request, timeout=self._time_left()))
+
+    async def remove(self, article_id: str) -> None:
+        """Delete an article; ARTICLE_NOT_FOUND."""
+        request = store_pb2.RemoveArticleRequest(article_id=article_id)
+        await self._call(self._store.RemoveArticle(request, timeout=self._time_left()))
+
+    async def _call(self, call: Awaitable[_T]) -> _T:
+        with upstream_errors():
+            return await call
+
+    def _time_left(self) -> float:
+        return time_left(self._deadline_seconds)
+
+
+def article_to_wire(one: Article) -> article_pb2.Article:
+    """The whole article."""
+    return article_pb2.Article(
+        article_id=one.article_id,
+        title=one.title,
+        summary=one.summary,
+        key_claims=[_claim(claim) for claim in one.key_claims],
+        concepts=one.concepts,
+        backlink_suggestions=[
+            article_pb2.Backlink(title=link.title, article_id=link.article_id)
+            for link in one.backlink_suggestions
+        ],
+        open_questions=one.open_questions,
+        article_body=one.article_body,
+        sources=one.scope.sources,
+        document_ids=one.scope.document_ids,
+        topic=one.scope.topic,
+        basis=[
+            article_pb2.ArticleBasis(document_id=document_id, generation=generation)
+            for document_id, generation in one.basis
+        ],
+        chunks_used=one.chunks_used,
+        chunks_left_out=one.chunks_left_out,
+        downgraded_claims=one.downgraded_claims,
+        model=one.model,
+        prompt_version=one.prompt_version,
+        compiled_at=timestamp_to_wire(one.compiled_at),
+        stale=one.stale,
+    )
+
+
+def _claim(one: ArticleClaim) -> article_pb2.ArticleClaim:
+    confidence = article_pb2.ClaimConfidence.Value(f"CLAIM_CONFIDENCE_{one.confidence.name}")
+    citation = citation_to_wire(one.citation) if one.citation else None
+    return article_pb2.ArticleClaim(claim=one.claim, confidence=confidence, citation=citation)

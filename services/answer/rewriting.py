@@ -1,0 +1,185 @@
+"""A user's text rewritten, with documents to look things up in (CH-10).
+
+What is checked of the result: its numbers, amounts, percentages, dates, clause numbers, names and links stand
+in the user's text or in a quote that was found in the documents; it says no `must`, `may` or `not` where
+neither of them has any such word; and it adds no links, images or HTML. What is not: that every sentence
+means what it meant. A negation or a duty may move from one sentence to another without a word that is new;
+whoever asked for the rewriting has the original to compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chassis.auth import Caller
+from chassis.errors import Conflict, InvalidInput
+from services.answer.answers import Citation, Metadata
+from services.answer.citing import Citations, Origin, quote_in
+from services.answer.context import Material, enclose, lay_out
+from services.answer.contracts import rewrite
+from services.answer.contracts.completion import Completer, Kept
+from services.answer.contracts.rewrite import RewriteReply
+from services.answer.corpus import Assembled
+from services.answer.limits import check_scope, check_text
+from services.answer.lint import LintRule, lint
+from services.answer.markup import added_markup
+from services.answer.signing import Signer
+from services.answer.tasks import Task, Tasks
+from services.answer.tracking import TaskName
+from services.answer.usage import StageUsage
+
+if TYPE_CHECKING:
+    from services.answer.clients.retrieval import RetrievalClient
+
+MAX_TEXT_CHARACTERS = 20_000
+MAX_INSTRUCTION_CHARACTERS = 2_000
+MAX_QUERY_CHARACTERS = 8_000
+DEFAULT_REFERENCE_TOKENS = 8_000
+MAX_REFERENCE_TOKENS = 50_000
+CHECKED = frozenset(LintRule) - {LintRule.UNSUPPORTED_WORDS}
+"""Other words than the user's are what rewriting is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteRequest:
+    """What is asked for, see `clausegate.answer.v1.RewriteRequest`."""
+
+    text: str
+    instruction: str
+    sources: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    reference_tokens: int = 0
+    max_cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The text, the quotes that it rests on, and what it took."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    metadata: Metadata
+    usage: tuple[StageUsage, ...]
+
+
+class Rewriting:
+    """Rewrites texts. Keeps nothing of them."""
+
+    def __init__(
+        self,
+        retrieval: RetrievalClient,
+        completer: Completer,
+        tasks: Tasks,
+        signer: Signer,
+        config_sha256: str,
+    ) -> None:
+        """`config_sha256` goes into certificates, see `Origin`."""
+        self._retrieval = retrieval
+        self._completer = completer
+        self._tasks = tasks
+        self._signer = signer
+        self._config_sha256 = config_sha256
+
+    async def rewrite(self, request: RewriteRequest, caller: Caller) -> Rewritten:
+        """The rewritten text.
+
+        Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `Conflict` when a quoted document
+        is replaced meanwhile, and what `Completer.ask` and retrieval raise.
+        """
+        async with self._tasks.open(
+            TaskName.REWRITE,
+            text=f"{request.instruction}\n\n{request.text}",
+            sources=request.sources,
+            caller=caller,
+            max_cost_usd=request.max_cost_usd,
+        ) as task:
+            _check(request)
+            self._completer.require(rewrite.CONTRACT)
+            found = await self._reference(request)
+            return await self._render(request, found, task)
+
+    async def _reference(self, request: RewriteRequest) -> Assembled:
+        if not (request.sources or request.document_ids):
+            return Assembled((), chunks_left_out=0, token_count=0, index_revision="")
+        tokens = min(request.reference_tokens or DEFAULT_REFERENCE_TOKENS, MAX_REFERENCE_TOKENS)
+        # The instruction may name what is to be looked up, the text's beginning what it is about.
+        query = f"{request.instruction}\n{request.text}"[:MAX_QUERY_CHARACTERS]
+        return await self._retrieval.assemble(query, request.sources, request.document_ids, tokens)
+
+    async def _render(self, request: RewriteRequest, found: Assembled, task: Task) -> Rewritten:
+        code = task.clock.new_code()
+        material = lay_out(found.passages, code)
+        kept = await self._completer.ask(
+            rewrite.CONTRACT,
+            rewrite.prompt(
+                request.instruction,
+                enclose(f"{request.text}\n", code, "text"),
+                material.text if found.passages else "",
+            ),
+            lambda reply: _broken(reply, request.text, material),
+            task.ledger,
+        )
+        citations = await self._cite(kept, material)
+        if unsupported(kept.reply.text, request.text, [one.quote for one in citations]):
+            raise Conflict("A document that the text rests on is being replaced; repeat the call.")
+        metadata = task.metadata(
+            model=kept.model,
+            prompt_version=rewrite.CONTRACT.version,
+            index_revision=found.index_revision,
+            context_tokens=found.token_count,
+        )
+        await task.close(
+            answer=kept.reply.text,
+            chunks_retrieved=len(found.passages),
+            chunks_used=len({one.chunk_id for one in citations}),
+        )
+        return Rewritten(kept.reply.text, citations, metadata, task.ledger.stages)
+
+    async def _cite(self, kept: Kept[RewriteReply], material: Material) -> tuple[Citation, ...]:
+        """Those references whose words stand in the index now; the others are dropped."""
+        named = [
+            (chunk, one.quote) for one in kept.reply.references if (chunk := material.handles.get(one.chunk))
+        ]
+        chunks, documents = await self._retrieval.read_back(
+            list(dict.fromkeys(chunk.chunk_id for chunk, _ in named)),
+            list(dict.fromkeys(chunk.document_id for chunk, _ in named)),
+        )
+        contract = rewrite.CONTRACT
+        origin = Origin(self._config_sha256, kept.model, contract.version, contract.sha256)
+        citations = Citations(chunks, documents, origin, self._signer)
+        for chunk, quote in named:
+            citations.cite(quote_in(chunk, quote))
+        return citations.all
+
+
+def unsupported(text: str, original: str, quotes: Sequence[str]) -> tuple[str, ...]:
+    """What a rewritten text says and neither its original nor a quote does, one sentence each.
+
+    The lint lets a statement say a thing as often as its quotes do; a text may repeat what it says.
+    """
+    sources = [original, *quotes]
+    findings = [
+        one
+        for one in lint(text, sources)
+        if one.rule in CHECKED and (one.text not in text or one in lint(one.text, sources))
+    ]
+    said = [
+        f"text: “{one.text}” stands neither in the user's text nor in a passage quoted." for one in findings
+    ]
+    markup = [f"text: “{one}” is no markup of the user's text." for one in added_markup(text, original)]
+    return (*said, *markup)
+
+
+def _broken(reply: RewriteReply, original: str, material: Material) -> Sequence[str]:
+    quotes = [words for one in reply.references if (words := material.quoted(one.chunk, one.quote))]
+    return [*rewrite.broken_rules(reply), *unsupported(reply.text, original, quotes)]
+
+
+def _check(request: RewriteRequest) -> None:
+    check_text("text", request.text, MAX_TEXT_CHARACTERS, required=True)
+    check_text("instruction", request.instruction, MAX_INSTRUCTION_CHARACTERS, required=True)
+    check_scope(request.sources, request.document_ids)
+    if request.reference_tokens < 0:
+        raise InvalidInput("Must not be below 0.", field="reference_tokens")

@@ -1,0 +1,68 @@
+"""What the answer service offers: `clausegate.answer.v1.ArticleService`."""
+
+from __future__ import annotations
+
+import grpc
+
+from chassis.auth import current_caller
+from clausegate.answer.v1 import article_service_pb2 as articles_pb2
+from clausegate.answer.v1.article_service_pb2_grpc import ArticleServiceServicer
+from services.answer.articles import ArticleScope, CompileRequest
+from services.answer.clients.articles import ArticlesClient, article_to_wire
+from services.answer.compiling import Compiling
+from services.answer.servicers.wire import metadata_to_wire, usage_to_wire
+
+CompileContext = grpc.aio.ServicerContext[
+    articles_pb2.CompileArticleRequest, articles_pb2.CompileArticleResponse
+]
+GetContext = grpc.aio.ServicerContext[articles_pb2.GetArticleRequest, articles_pb2.GetArticleResponse]
+ListContext = grpc.aio.ServicerContext[articles_pb2.ListArticlesRequest, articles_pb2.ListArticlesResponse]
+DeleteContext = grpc.aio.ServicerContext[
+    articles_pb2.DeleteArticleRequest, articles_pb2.DeleteArticleResponse
+]
+
+
+class ArticleServicer(ArticleServiceServicer):
+    """Compiles articles, and passes on what the store of articles says of them."""
+
+    def __init__(self, compiling: Compiling, store: ArticlesClient) -> None:
+        self._compiling = compiling
+        self._store = store
+
+    async def CompileArticle(  # noqa: N802 - the name of the RPC
+        self, request: articles_pb2.CompileArticleRequest, context: CompileContext
+    ) -> articles_pb2.CompileArticleResponse:
+        """Compile and store."""
+        asked = CompileRequest(
+            scope=ArticleScope(tuple(request.sources), tuple(request.document_ids), request.topic),
+            article_id=request.article_id,
+            max_cost_usd=request.max_cost_usd if request.HasField("max_cost_usd") else None,
+        )
+        compiled = await self._compiling.compile(asked, current_caller())
+        return articles_pb2.CompileArticleResponse(
+            article=article_to_wire(compiled.article),
+            metadata=metadata_to_wire(compiled.metadata),
+            usage=usage_to_wire(compiled.usage),
+        )
+
+    async def GetArticle(  # noqa: N802 - the name of the RPC
+        self, request: articles_pb2.GetArticleRequest, context: GetContext
+    ) -> articles_pb2.GetArticleResponse:
+        """One article."""
+        return articles_pb2.GetArticleResponse(article=await self._store.read(request.article_id))
+
+    async def ListArticles(  # noqa: N802 - the name of the RPC
+        self, request: articles_pb2.ListArticlesRequest, context: ListContext
+    ) -> articles_pb2.ListArticlesResponse:
+        """A page of articles."""
+        page = await self._store.page(
+            stale=request.stale, page_size=request.page_size, page_token=request.page_token
+        )
+        return articles_pb2.ListArticlesResponse(articles=page.articles, next_page_token=page.next_page_token)
+
+    async def DeleteArticle(  # noqa: N802 - the name of the RPC
+        self, request: articles_pb2.DeleteArticleRequest, context: DeleteContext
+    ) -> articles_pb2.DeleteArticleResponse:
+        """Delete one."""
+        await self._store.remove(request.article_id)
+        return articles_pb2.DeleteArticleResponse()

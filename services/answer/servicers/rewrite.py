@@ -1,0 +1,40 @@
+"""What the answer service offers: `clausegate.answer.v1.RewriteService`."""
+
+from __future__ import annotations
+
+import grpc
+
+from chassis.auth import current_caller
+from clausegate.answer.v1 import rewrite_service_pb2 as rewrite_pb2
+from clausegate.answer.v1.rewrite_service_pb2_grpc import RewriteServiceServicer
+from services.answer.rewriting import RewriteRequest, Rewriting
+from services.answer.servicers.wire import citation_to_wire, metadata_to_wire, usage_to_wire
+
+Context = grpc.aio.ServicerContext[rewrite_pb2.RewriteRequest, rewrite_pb2.RewriteResponse]
+
+
+class RewriteServicer(RewriteServiceServicer):
+    """Rewritten texts."""
+
+    def __init__(self, rewriting: Rewriting) -> None:
+        self._rewriting = rewriting
+
+    async def Rewrite(  # noqa: N802 - the name of the RPC
+        self, request: rewrite_pb2.RewriteRequest, context: Context
+    ) -> rewrite_pb2.RewriteResponse:
+        """The text as instructed."""
+        asked = RewriteRequest(
+            text=request.text,
+            instruction=request.instruction,
+            sources=tuple(request.sources),
+            document_ids=tuple(request.document_ids),
+            reference_tokens=request.reference_tokens,
+            max_cost_usd=request.max_cost_usd if request.HasField("max_cost_usd") else None,
+        )
+        rewritten = await self._rewriting.rewrite(asked, current_caller())
+        return rewrite_pb2.RewriteResponse(
+            text=rewritten.text,
+            citations=[citation_to_wire(one) for one in rewritten.citations],
+            metadata=metadata_to_wire(rewritten.metadata),
+            usage=usage_to_wire(rewritten.usage),
+        )
