@@ -22,7 +22,8 @@ class ModelServer:
     """Serves while it is entered.
 
     What it does with a request: the first of `reply` that is left, else what `respond` says, else embeddings
-    for the embeddings endpoint and 400 for a chat, since nobody said what to reply.
+    for the embeddings endpoint and 400 for a chat, since nobody said what to reply. What `respond` raises is
+    raised again when the server is left.
     """
 
     def __init__(self, key: str = "", port: int = 0) -> None:
@@ -30,6 +31,7 @@ class ModelServer:
         self._key, self._port = key, port
         self._queue: deque[Behaviour] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._defects: list[Exception] = []
         self.respond: Callable[[Request], Behaviour] = _by_default
         self.requests: list[Request] = []
         self.running = 0
@@ -48,6 +50,8 @@ class ModelServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._defects:
+            raise self._defects[0]
 
     @property
     def url(self) -> str:
@@ -81,15 +85,20 @@ class ModelServer:
         self._tasks.add(task)
         connection = writer.transport.get_protocol()
         assert isinstance(connection, Connection)
-        try:
-            while request := await read_request(reader):
-                wire = Wire(writer)
-                await self._answer(request, wire, connection.gone)
-                if not wire.reusable:
-                    break
-        finally:
-            self._tasks.discard(task)
-            writer.close()
+        # Cancelled it ends quietly: Python 3.11 reports a cancelled task of a connection as an error.
+        with suppress(asyncio.CancelledError):
+            await self._converse(reader, writer, connection)
+        self._tasks.discard(task)
+        writer.close()
+
+    async def _converse(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: Connection
+    ) -> None:
+        while request := await read_request(reader):
+            wire = Wire(writer)
+            await self._answer(request, wire, connection.gone)
+            if not wire.reusable:
+                return
 
     async def _answer(self, request: Request, wire: Wire, gone: asyncio.Event) -> None:
         self.requests.append(request)
@@ -114,7 +123,11 @@ class ModelServer:
             return Fails(404, message=f"Invalid URL ({request.method} {request.path})")
         if reason := refused(request):
             return Fails(400, message=reason)
-        return self._queue.popleft() if self._queue else self.respond(request)
+        try:
+            return self._queue.popleft() if self._queue else self.respond(request)
+        except Exception as defect:  # noqa: BLE001 - of the test; raised at the end, so that it is seen
+            self._defects.append(defect)
+            return Fails(500, message="The fake itself is broken.")
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:

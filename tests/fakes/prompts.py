@@ -12,7 +12,8 @@ from services.answer.contracts.completion import Contract
 from tests.fakes.wire import Request
 
 CONTRACTS = ("answer", "grade", "snippets", "article", "queries", "rewrite")
-_BLOCK = re.compile(r"<<<documents (?P<code>\w+)\n(?P<text>.*?)documents (?P=code)>>>", re.DOTALL)
+BLOCK = re.compile(r"<<<(?P<name>\w+) (?P<code>\w+)\n(?P<text>.*?)\n?(?P=name) (?P=code)>>>", re.DOTALL)
+"""Something between markers."""
 _PASSAGE = re.compile(
     r"^\[(c\d+)\]\n(\[Source: [^\n]*\])\n(.*?)(?=^---\n\[c\d+[ab]?\]$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -72,7 +73,7 @@ def contract_of(request: Request) -> str:
 def read(request: Request) -> Shown:
     """What a request shows."""
     prompt = request.prompt
-    blocks = list(_BLOCK.finditer(prompt))
+    blocks = list(BLOCK.finditer(prompt))
     passages = {
         handle: Passage(handle, attribution, text.rstrip("\n"))
         for block in blocks

@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.fakes.behaviours import Says, json_reply
 from tests.fakes.mutations import mutated
-from tests.fakes.prompts import Passage, Shown, read
+from tests.fakes.prompts import BLOCK, Passage, Shown, read
 from tests.fakes.wire import Request
 
 MAX_QUOTED = 3
@@ -99,11 +99,7 @@ def _queries(shown: Shown) -> Any:
 
 def _rewrite(shown: Shown) -> Any:
     """The text as it is: always allowed."""
-    text = re.search(
-        r"Text to rewrite:\n<<<text (?P<code>\w+)\n(?P<text>.*?)\n?text (?P=code)>>>",
-        shown.request,
-        re.DOTALL,
-    )
+    text = BLOCK.search(shown.request, shown.request.index("Text to rewrite:"))
     assert text, "the prompt holds the text"
     references = [{"chunk": one.handle, "quote": sentence} for one, sentence in _best(shown)[:1]]
     return {"text": text["text"], "references": references}
