@@ -10,13 +10,23 @@ from services.answer.lint import wording
 from services.answer.lint.bounds import Bound, Rate, bounds_of, rates_of
 from services.answer.lint.findings import Finding, LintRule
 from services.answer.lint.polarity import Modal, Negation, modals_of, negations_of
-from services.answer.lint.quantities import Amount, Code, DateFound, FreeUnit, Label, quantities_of
+from services.answer.lint.quantities import Amount, Code, DateFound, FreeUnit, Label, Place, quantities_of
 from services.answer.lint.tokens import Kind, Token, tokens_of
-from services.answer.lint.vocabulary import REVERSING_PREFIXES, Force
+from services.answer.lint.vocabulary import FUNCTION_WORDS, REVERSING_PREFIXES, Force
 
 SUPPORTED_SHARE = 0.5
 """Share of a statement's content words that must stand in its quotes or in the question."""
 _SHORTEST_ROOT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number of any kind and the two words before and behind it, where they say something."""
+
+    value: str
+    rule: LintRule
+    text: str
+    contexts: tuple[tuple[str, ...], ...]
 
 
 @dataclass(slots=True)
@@ -33,6 +43,7 @@ class _Text:
     rates: list[Rate] = field(default_factory=list)
     negations: list[Negation] = field(default_factory=list)
     modals: list[Modal] = field(default_factory=list)
+    numbers: list[_Number] = field(default_factory=list)
 
     def add(self, text: str) -> None:
         """Read one more text; nothing is read across the border of two."""
@@ -42,12 +53,17 @@ class _Text:
             match one:
                 case Amount():
                     self.amounts.append(one)
+                    self.numbers.append(_Number(one.value, one.rule, one.text, _contexts(tokens, one.place)))
                 case DateFound():
                     self.dates.append(one)
                 case Label():
                     self.labels.append(one)
+                    rule = LintRule.CLAUSE_NUMBER
+                    self.numbers.append(_Number(one.label, rule, one.text, _contexts(tokens, one.place)))
                 case Code():
                     self.codes.append(one)
+                    rule = LintRule.NUMBER
+                    self.numbers.append(_Number(one.value, rule, one.text, _contexts(tokens, one.place)))
                 case FreeUnit():
                     self.free.append(one)
         bounds = bounds_of(tokens)
@@ -70,6 +86,7 @@ def lint(statement: str, quotes: Sequence[str], question: str = "") -> tuple[Fin
     found = [
         *_quantities(claim, source),
         *_references(claim, source),
+        *_swapped(claim, source),
         *_bounds(claim, source),
         *_negations(claim, source),
         *_modals(claim, source),
@@ -81,14 +98,9 @@ def lint(statement: str, quotes: Sequence[str], question: str = "") -> tuple[Fin
 
 def _quantities(claim: _Text, source: _Text) -> Iterator[Finding]:
     holds_amount = _amounts_of(source)
-    left = Counter(one.value for one in source.amounts if not one.again)
-    left.update(str(one.date.year) for one in source.dates)
     for amount in claim.amounts:
-        if amount.text.casefold() == "one":
-            # More often a pronoun than a count.
-            continue
-        left[amount.value] -= not amount.again
-        if left[amount.value] < 0 or not holds_amount(amount):
+        # `one` is more often a pronoun than a count.
+        if amount.text.casefold() != "one" and not holds_amount(amount):
             yield Finding(amount.rule, amount.text)
     by_parts = {(one.date.year, one.date.month, one.date.day, one.date.spelling) for one in source.dates}
     for dated in claim.dates:
@@ -100,17 +112,25 @@ def _quantities(claim: _Text, source: _Text) -> Iterator[Finding]:
 
 def _references(claim: _Text, source: _Text) -> Iterator[Finding]:
     written = {one.word for one in source.tokens if one.kind in (Kind.NUMBER, Kind.CODE)}
-    labels = Counter(one.label for one in source.labels)
-    said = Counter(one.label for one in claim.labels)
+    labels = {one.label for one in source.labels}
     for label in claim.labels:
-        too_often = 0 < labels[label.label] < said[label.label]
-        if too_often or not _holds_label(label.label, labels, written, source.tokens):
+        if not _holds_label(label.label, labels, written, source.tokens):
             yield Finding(LintRule.CLAUSE_NUMBER, label.text)
-    codes = Counter(one.value for one in source.codes) + Counter(one.label for one in source.labels)
+    codes = {one.value for one in source.codes} | labels
     for code in claim.codes:
-        codes[code.value] -= 1
-        if codes[code.value] < 0:
+        if code.value not in codes:
             yield Finding(LintRule.NUMBER, code.text)
+
+
+def _swapped(claim: _Text, source: _Text) -> Iterator[Finding]:
+    """Numbers of the quotes in another's place: `pay within 30 days` where 60 stands behind `pay within`."""
+    known: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for one in source.numbers:
+        for context in one.contexts:
+            known[context].add(one.value)
+    for one in claim.numbers:
+        if any(context in known and one.value not in known[context] for context in one.contexts):
+            yield Finding(one.rule, one.text)
 
 
 def _amounts_of(source: _Text) -> Callable[[Amount], bool]:
@@ -265,3 +285,13 @@ def _opposites(word: str) -> Iterator[str]:
 
 def _stems(tokens: Sequence[Token]) -> set[str]:
     return {wording.stem_of(token.word) for token in tokens if token.kind is Kind.WORD}
+
+
+def _contexts(tokens: Sequence[Token], place: Place) -> tuple[tuple[str, ...], ...]:
+    before = [one for one in tokens[max(0, place.start - 4) : place.start] if one.kind is not Kind.MARK]
+    behind = [one for one in tokens[place.end : place.end + 4] if one.kind is not Kind.MARK]
+    return tuple(
+        (side, *(token.word for token in near))
+        for side, near in (("before", before[-2:]), ("behind", behind[:2]))
+        if any(token.word not in FUNCTION_WORDS for token in near)
+    )

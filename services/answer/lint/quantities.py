@@ -27,6 +27,14 @@ _UNIT_REACH = 8
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """The tokens `start` to `end` (exclusive) of the number itself."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
     """What is counted: a time, percent, or a currency; `code` is empty where the sign leaves it open."""
 
@@ -46,8 +54,7 @@ class Amount:
     value: str
     unit: Unit | None
     text: str
-    again: bool = False
-    """Whether it says the number before it again: `(30)` of `thirty (30)`."""
+    place: Place
 
     @property
     def rule(self) -> LintRule:
@@ -71,6 +78,7 @@ class Label:
 
     label: str
     text: str
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,7 @@ class Code:
 
     value: str
     text: str
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +112,6 @@ class _Reader:
         """Tokens that are the unit of an amount."""
         self._last: tuple[int, Unit] | None = None
         """Where the last amount with a currency ended."""
-        self._before: tuple[int, str] | None = None
-        """Where the last number ended, and its value."""
 
     def read(self) -> Iterator[Quantity]:
         i = 0
@@ -127,7 +134,7 @@ class _Reader:
         if ordinal:
             following = tokens[i + 1].word if i + 1 < len(tokens) else ""
             third_party = tokens[i].word == "third" and following.startswith("part")
-            return (None if third_party else Code(f"{ordinal}th", tokens[i].text)), i + 1
+            return (None if third_party else Code(f"{ordinal}th", tokens[i].text, Place(i, i + 1))), i + 1
         amount = self._amount(i)
         if amount:
             return amount
@@ -140,7 +147,7 @@ class _Reader:
         tokens, end = self._tokens, i + 1
         if tokens[i].kind is Kind.TIME and end < len(tokens) and tokens[end].word in ("am", "pm"):
             end += 1
-        return Code("".join(token.word for token in tokens[i:end]), self._text(i, end)), end
+        return Code("".join(token.word for token in tokens[i:end]), self._text(i, end), Place(i, end)), end
 
     def _amount(self, i: int) -> tuple[Amount, int] | None:
         tokens = self._tokens
@@ -161,9 +168,8 @@ class _Reader:
             self._last = end, unit
         if unit and (unit.currency or unit.name == PERCENT):
             value = trimmed(value)
-        again = tokens[i - 1].text == "(" and self._before == (i - 1, numeral.value)
-        self._before = numeral.end, numeral.value
-        return Amount(value, unit, self._text(i, max(end, numeral.end)), again), numeral.end
+        place = Place(first, numeral.end)
+        return Amount(value, unit, self._text(i, max(end, numeral.end)), place), numeral.end
 
     def _unit_after(self, i: int) -> tuple[Unit | None, int]:
         """The unit behind a number: of `30 (thirty) business days`, `5 to 10 %` and `2 million dollars`."""
@@ -195,9 +201,9 @@ class _Reader:
         at = i + 2 if i + 1 < len(tokens) and tokens[i + 1].text == "." and tokens[i + 1].glued else i + 1
         end = i
         while at < len(tokens) and _is_label(tokens[at]):
-            label, at = self._label(at)
-            found.append(Label(label, f"{tokens[i].text} {label}"))
-            end = at
+            label, end = self._label(at)
+            found.append(Label(label, f"{tokens[i].text} {label}", Place(at, end)))
+            at = end
             while at < len(tokens) and at < end + 2 and tokens[at].word in _LABEL_LINKS:
                 at += 1
             if at == end:
