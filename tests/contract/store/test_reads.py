@@ -115,3 +115,23 @@ async def test_coverage_sums_the_documents_of_the_scope(store):
     assert await store.coverage(ALL) == Coverage(documents=2, pages=13, unreadable_pages=3)
     assert await store.coverage(Scope(sources=("cme",))) == Coverage(1, 9, 2)
     assert await store.coverage(Scope(sources=("nobody",))) == Coverage(0, 0, 0)
+
+
+async def test_chunks_of_a_document_are_read_on_from_an_ordinal(store):
+    draft = Draft("cme/a.txt", [f"clause {number}" for number in range(5)])
+    await put(store, draft)
+    document_id = draft.version.document_id
+    assert [chunk.ordinal for chunk in await store.chunks_of(document_id, 2, 9)] == [3, 4]
+    assert [chunk.ordinal for chunk in await store.chunks_of(document_id, 0, 2)] == [1, 2]
+    assert await store.chunks_of(document_id, 4, 9) == ()
+    assert await store.chunks_of(document_id, None, 0) == ()
+
+
+async def test_chunks_of_a_document_are_all_of_its_live_generation(store):
+    older, newer = (Draft("cme/a.txt", ["fee"] * 4, generation=name) for name in ("g1", "g2"))
+    await put(store, older)
+    await store.put_chunks(newer.version, newer.chunks)
+    document_id = older.version.document_id
+    assert {chunk.version for chunk in await store.chunks_of(document_id, 0, 9)} == {older.version}
+    await store.commit(newer.document)
+    assert {chunk.version for chunk in await store.chunks_of(document_id, 0, 9)} == {newer.version}

@@ -5,17 +5,19 @@ import shutil
 import sqlite3
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from chassis.errors import InvalidInput
-from services.retrieval.corpus import Scope
+from services.retrieval.corpus import Project, ProjectId, Scope
 from services.retrieval.store.embedded.store import open_store
 from services.retrieval.store.embedded.stores import Stores
 from services.retrieval.store.port import EmbeddingModelMismatch, StoreUnavailable
 from tests.contract.store.drafts import DIMENSION, Draft, put, vector_of
 
 ALL = Scope()
+MOMENT = datetime(2024, 2, 29, 12, tzinfo=UTC)
 FEES = Draft("cme/fees.txt", ["Fees are due.", "Late fees accrue."], terms=["Fee"])
 NEWER = Draft("cme/fees.txt", ["Tariffs are waived."], generation="g2")
 
@@ -48,10 +50,9 @@ async def test_reopened_store_shows_what_was_committed_and_keeps_what_was_staged
 
 
 async def test_time_of_the_flip_is_the_given_clocks(tmp_path):
-    moment = datetime(2024, 2, 29, 12, tzinfo=UTC)
-    store = await open_store(tmp_path, "model", DIMENSION, lambda: moment)
-    assert (await put(store, FEES)).document.indexed_at == moment
-    assert {chunk.indexed_at for chunk in (await store.chunks(FEES.ids)).values()} == {moment}
+    store = await open_store(tmp_path, "model", DIMENSION, lambda: MOMENT)
+    assert (await put(store, FEES)).document.indexed_at == MOMENT
+    assert {chunk.indexed_at for chunk in (await store.chunks(FEES.ids)).values()} == {MOMENT}
     await store.close()
 
 
@@ -75,11 +76,39 @@ async def test_index_of_another_model_is_refused_with_the_way_out(tmp_path, mode
         pass
 
 
-async def test_index_of_another_layout_is_refused(tmp_path):
+LAYOUT_3 = Path(__file__).parents[2] / "data" / "store-layout-3.sql"
+"""A database as the layout before projects and articles had it: `FEES` live, `NEWER` staged."""
+
+
+async def test_index_without_tables_added_since_is_opened_and_gets_them(tmp_path):
+    with sqlite3.connect(tmp_path / "store.sqlite") as connection:
+        connection.executescript(LAYOUT_3.read_text())
+    connection.close()
+    project = Project(ProjectId("pricing"), "Pricing", ("cme",), MOMENT, MOMENT)
+    async with opened(tmp_path) as store:
+        assert await keyword(store, "fee") == await similar(store, "x") == set(FEES.ids)
+        assert await store.staged(NEWER.version) == set(NEWER.ids)
+        assert await store.records.create_project(project)
+    async with opened(tmp_path) as store:
+        assert await store.records.project(project.project_id) == project
+        assert (await store.commit(NEWER.document)).replaced
+
+
+async def test_index_of_another_model_keeps_its_layout(tmp_path):
+    with sqlite3.connect(tmp_path / "store.sqlite") as connection:
+        connection.executescript(LAYOUT_3.read_text())
+    with pytest.raises(EmbeddingModelMismatch):
+        await open_store(tmp_path, "other", DIMENSION)
+    assert connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone() == (3,)
+    connection.close()
+
+
+@pytest.mark.parametrize("layout", [0, 2, 5, 99])
+async def test_index_of_any_other_layout_is_refused(tmp_path, layout):
     async with opened(tmp_path):
         pass
-    edit(tmp_path, "UPDATE meta SET value = 99 WHERE key = 'schema'")
-    with pytest.raises(StoreUnavailable, match="layout 99"):
+    edit(tmp_path, f"UPDATE meta SET value = {layout} WHERE key = 'schema'")
+    with pytest.raises(StoreUnavailable, match=f"layout {layout}, this release reads 4"):
         await open_store(tmp_path, "model", DIMENSION)
 
 
