@@ -11,15 +11,13 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TextIO
 
-from pydantic import ValidationError
-
-from chassis.errors import ServiceError
+from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import JsonFormatter, telemetry
 from cli.connection import Gateway
 from cli.errors import CommandError
 from embedded.lock import DataInUse
 from embedded.settings import EmbeddedSettings
-from embedded.wiring import stack
+from embedded.wiring import CANNOT_START, stack
 
 REST = "rest"
 """Name of the gateway's socket."""
@@ -55,10 +53,10 @@ async def own_stack(wanted: Gateway) -> AsyncIterator[str]:
                 yield f"{folder}/{REST}"
         except DataInUse as error:
             raise CommandError(f"{error}; name its gateway, e.g. --server http://127.0.0.1:8000") from error
-        except ServiceError as error:
+        except CANNOT_START as error:
             raise CommandError(str(error)) from error
-        except ValidationError as error:
-            raise CommandError(_of_settings(error)) from error
+        except SETTINGS_ERRORS as error:
+            raise CommandError(settings_problem(error)) from error
 
 
 def _settings(wanted: Gateway, folder: str) -> EmbeddedSettings:
@@ -71,15 +69,6 @@ def _settings(wanted: Gateway, folder: str) -> EmbeddedSettings:
     )
     files = {"record_model_calls": wanted.record, "replay_model_calls": wanted.replay}
     return settings.model_copy(update={name: file for name, file in files.items() if file})
-
-
-def _of_settings(error: ValidationError) -> str:
-    """What is wrong with which settings, on one line, without their values."""
-    found = (
-        ": ".join([*(str(part) for part in each["loc"]), each["msg"].removeprefix("Value error, ")])
-        for each in error.errors(include_input=False, include_url=False)
-    )
-    return f"settings: {'; '.join(found)}"
 
 
 def _log_to(path: Path) -> None:

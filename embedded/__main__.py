@@ -6,14 +6,11 @@ import asyncio
 import logging
 import sys
 
-from pydantic import ValidationError
-
-from chassis.addresses import AddressRefused
-from chassis.errors import ServiceError
 from chassis.server import stop_requested
+from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import telemetry
 from embedded.settings import EmbeddedSettings
-from embedded.wiring import stack
+from embedded.wiring import CANNOT_START, stack
 
 logger = logging.getLogger(__name__)
 
@@ -30,8 +27,10 @@ def main() -> None:
     with telemetry("embedded"):
         try:
             asyncio.run(run(EmbeddedSettings()))
-        except (AddressRefused, OSError, ServiceError, ValidationError) as error:
+        except CANNOT_START as error:
             sys.exit(f"error: {error}")
+        except SETTINGS_ERRORS as error:
+            sys.exit(f"error: {settings_problem(error)}")
 
 
 if __name__ == "__main__":

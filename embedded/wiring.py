@@ -5,25 +5,32 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from chassis.addresses import AddressRefused
+from chassis.errors import ServiceError
 from chassis.server import serving
 from embedded.lock import owned
 from embedded.settings import EmbeddedSettings
 from gateway.settings import GatewaySettings
 from gateway.wiring import serving as serving_rest
+from services.answer.category_hints import HintsBroken
 from services.answer.settings import AnswerSettings
+from services.answer.signing import SigningKeysBroken
 from services.answer.wiring import answer
 from services.ingest.settings import IngestSettings
 from services.ingest.wiring import ingest
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 
+CANNOT_START = (AddressRefused, OSError, ServiceError, SigningKeysBroken, HintsBroken)
+"""What wrong settings, taken addresses and broken files are reported as; each message is one line."""
+
 
 @asynccontextmanager
 async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
     """Serve all services at one address, and REST when it has one; they reach each other at that address.
 
-    Leaving it drains: first REST, then gRPC, then the stores are closed. Raises `DataInUse`,
-    `AddressRefused`, `OSError` for an address that is taken, and what the services raise for wrong settings.
+    Leaving it drains: first REST, then gRPC, then the stores are closed. Raises `CANNOT_START`, `DataInUse`
+    among it, and `pydantic.ValidationError` for a setting of a service.
     """
     address, data, drain = settings.address, settings.data_dir, settings.drain_seconds
     async with AsyncExitStack() as running:

@@ -8,6 +8,7 @@ import sys
 
 from chassis.addresses import AddressRefused
 from chassis.server import stop_requested
+from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import telemetry
 from gateway.settings import GatewaySettings
 from gateway.wiring import serving
@@ -29,6 +30,8 @@ def main() -> None:
             asyncio.run(run(GatewaySettings()))
         except (AddressRefused, OSError) as error:
             sys.exit(f"error: {error}")
+        except SETTINGS_ERRORS as error:
+            sys.exit(f"error: {settings_problem(error)}")
 
 
 if __name__ == "__main__":

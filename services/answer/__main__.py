@@ -6,13 +6,14 @@ import asyncio
 import logging
 import sys
 
-from pydantic import ValidationError
-
 from chassis.addresses import AddressRefused
 from chassis.errors import ServiceError
 from chassis.server import serving, stop_requested
+from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import telemetry
+from services.answer.category_hints import HintsBroken
 from services.answer.settings import AnswerSettings
+from services.answer.signing import SigningKeysBroken
 from services.answer.wiring import answer
 
 logger = logging.getLogger(__name__)
@@ -33,8 +34,16 @@ def main() -> None:
     with telemetry("answer"):
         try:
             asyncio.run(run(AnswerSettings()))
-        except (AddressRefused, OSError, ServiceError, ValidationError) as error:
+        except (
+            AddressRefused,
+            OSError,
+            ServiceError,
+            SigningKeysBroken,
+            HintsBroken,
+        ) as error:
             sys.exit(f"error: {error}")
+        except SETTINGS_ERRORS as error:
+            sys.exit(f"error: {settings_problem(error)}")
 
 
 if __name__ == "__main__":

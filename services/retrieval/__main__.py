@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from pydantic import ValidationError
-
 from chassis.addresses import AddressRefused
 from chassis.errors import ServiceError
 from chassis.server import serving, stop_requested
+from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import telemetry
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
@@ -29,8 +28,10 @@ def main() -> None:
     with telemetry("retrieval"):
         try:
             asyncio.run(run(RetrievalSettings()))
-        except (AddressRefused, OSError, ServiceError, ValidationError) as error:
+        except (AddressRefused, OSError, ServiceError) as error:
             sys.exit(f"error: {error}")
+        except SETTINGS_ERRORS as error:
+            sys.exit(f"error: {settings_problem(error)}")
 
 
 if __name__ == "__main__":
