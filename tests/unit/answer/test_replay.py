@@ -5,6 +5,7 @@ import pytest
 
 from inference.tape import Recorder, Recording, ReplayDiverged
 from services.answer.replay import recorded, replayed
+from services.answer.settings import AnswerSettings
 from services.answer.tracking import Clock
 
 
@@ -60,3 +61,14 @@ def test_the_system_clock_can_be_recorded(tmp_path):
     again = replayed(Recording.read(tmp_path / "tape"))
 
     assert (again.now(), again.seconds()) == (moment, seconds)
+
+
+def test_a_recording_needs_a_model_and_excludes_a_replay(tmp_path):
+    with pytest.raises(ValueError, match="no model calls to record: set OPENAI_API_KEY"):
+        AnswerSettings(record_model_calls=tmp_path / "tape")
+    with pytest.raises(ValueError, match="either recorded or replayed"):
+        AnswerSettings(
+            record_model_calls=tmp_path / "tape",
+            replay_model_calls=tmp_path / "tape",
+            OPENAI_BASE_URL="http://127.0.0.1:1/v1",
+        )
