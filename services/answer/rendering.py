@@ -22,7 +22,8 @@ from services.answer.answers import (
 
 POSSIBLY_RELATED = "No passage clearly answers this question. Possibly related:"
 
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|])")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|]|:(?=//)|(?<=\bwww)\.)", re.IGNORECASE)
+"""What may begin markup, and what makes readers of GitHub's Markdown take bare addresses for links."""
 
 
 def render_text(answer: Answer | DryRun) -> str:

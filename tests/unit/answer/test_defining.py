@@ -4,7 +4,15 @@ import pytest
 
 from inference.tokens import TokenCounter
 from services.answer.corpus import Definition, ResolvedDefinition, Span
-from services.answer.defining import conflicts_of, defines, fitting, relevant, term_asked_for
+from services.answer.defining import (
+    as_chunk,
+    conflicts_of,
+    defines,
+    fitting,
+    relevant,
+    term_asked_for,
+    used_in,
+)
 
 
 def definition(term: str, source: str = "cme", document: str = "cme/a.txt") -> Definition:
@@ -69,3 +77,22 @@ def test_definitions_that_do_not_fit_are_left_out():
     one, two = resolved("Device"), resolved("A much longer term")
     kept, used = fitting([two, one], len(one.definition.text), TokenCounter("characters", len))
     assert (kept, used) == ((one,), len(one.definition.text))
+
+
+def test_definitions_of_terms_that_texts_use_come_along_with_those_that_they_use():
+    device, unit = resolved("Device"), ResolvedDefinition(definition("Unit of Count"), 2, "Device", ())
+    fee, screen = resolved("Display Fee"), ResolvedDefinition(definition("Screen"), 2, "Display Fee", ())
+    used = used_in([device, fee, unit, screen], ["The fee for display of two devices."])
+    assert [one.definition.term for one in used] == ["Device", "Unit of Count"]
+
+
+def test_a_definition_is_shown_in_the_name_of_the_chunk_that_it_can_be_quoted_from():
+    one = definition("Device")
+    shown = as_chunk(one)
+    assert (shown.chunk_id, shown.document_id, shown.text, shown.span) == (
+        one.chunk_id,
+        one.document_id,
+        one.text,
+        one.span,
+    )
+    assert shown.section == "Definition of Device"

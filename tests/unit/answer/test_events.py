@@ -9,6 +9,7 @@ from services.answer.answers import (
     Certificate,
     Citation,
     DefinitionInUse,
+    DryRun,
     GateDecision,
     GateRule,
     GateTier,
@@ -20,7 +21,16 @@ from services.answer.answers import (
     Statement,
 )
 from services.answer.corpus import Span
-from services.answer.events import Gated, Refused, Retrieved, Validated, fold, numbers_of, unfold
+from services.answer.events import (
+    Estimated,
+    Gated,
+    Refused,
+    Retrieved,
+    Validated,
+    fold,
+    numbers_of,
+    unfold,
+)
 
 CERTIFICATE = Certificate("d" * 64, "q" * 64, "g", "extractive", "", "", "c" * 64)
 DECISION = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
@@ -89,3 +99,7 @@ def test_a_refusal_is_one_event_and_folds_back():
     answer = Answer(refusal=REFUSAL)
     assert list(unfold(answer)) == [Refused(REFUSAL)]
     assert fold(unfold(answer)) == answer
+
+
+def test_an_estimate_adds_nothing_to_the_answer():
+    assert fold([Retrieved("fee", 3, (), "1"), Estimated(DryRun())]) == Answer()

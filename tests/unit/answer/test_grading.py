@@ -133,3 +133,33 @@ def test_what_is_kept_is_a_prefix_with_the_best_in_it(scores, at_most):
     kept = grading.keep(everything, 0.8, at_most)
     assert 1 <= len(kept) <= at_most
     assert kept == everything[: len(kept)]
+
+
+def graded(grades: dict[float, int]) -> tuple[GradedCandidate, ...]:
+    """Candidates with this local evidence and these grades of a model."""
+    pool = found(*map(candidate, grades))
+    return grading.apply_grades(pool, {f"cme/a.txt-{combined}": grade for combined, grade in grades.items()})
+
+
+def test_a_models_grades_order_candidates_and_local_evidence_breaks_ties():
+    assert [(one.candidate.combined, one.grade, one.score) for one in graded({0.3: 2, 0.6: 2, 0.1: 3})] == [
+        (0.1, 3, 3.0),
+        (0.6, 2, 2.0),
+        (0.3, 2, 2.0),
+    ]
+
+
+def test_a_models_grade_is_no_probability():
+    assert [one.probability for one in graded({0.3: 2})] == [None]
+
+
+def test_candidates_that_a_model_gave_the_grade_are_kept_up_to_the_limit():
+    pool = graded({0.1 * i: 3 if i < 6 else 1 for i in range(8)})
+    assert len(grading.keep_graded(pool, threshold=2, at_most=5)) == 5
+    assert len(grading.keep_graded(pool, threshold=2, at_most=8)) == 6
+
+
+def test_where_no_candidate_has_the_grade_the_best_alone_is_kept():
+    pool = graded({0.5: 0, 0.4: 1})
+    assert [one.candidate.combined for one in grading.keep_graded(pool, threshold=2, at_most=5)] == [0.4]
+    assert grading.keep_graded((), threshold=2, at_most=5) == ()

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from services.answer.answers import (
     AbsenceEvidence,
     Answer,
     Certificate,
     Citation,
     DefinitionInUse,
+    DryRun,
     GateDecision,
     GateRule,
     GateTier,
@@ -16,6 +19,7 @@ from services.answer.answers import (
     NoteKind,
     Refusal,
     RefusalReason,
+    StageEstimate,
     Statement,
     SupportingClause,
     TermHits,
@@ -137,3 +141,31 @@ def test_one_weak_statement_among_others_leaves_the_answer_an_answer():
     note = Note(NoteKind.WEAK_EVIDENCE, "Weak.", (2,))
     mixed = dataclasses.replace(ANSWER, statements=(*ANSWER.statements, second), notes=(note,))
     assert render_text(mixed).startswith("[CME] The fee is USD 100 per month.")
+
+
+def test_a_dry_run_says_what_answering_would_cost_and_what_it_would_send():
+    grade = StageEstimate("grade", "small", 5_120, 832, 0.0169, priced=True)
+    answer = StageEstimate("answer", "large", 4_000, 2_048, 0.0244, priced=True)
+    assert render_text(DryRun((grade, answer))) == (
+        "Nothing was sent to a model. Answering would cost at most $0.0413.\n"
+        "grade: at most 5,120 tokens to small, 832 back, $0.0169\n"
+        "answer: at most 4,000 tokens to large, 2,048 back, $0.0244"
+    )
+    assert render_markdown(DryRun((grade, answer))).startswith("## Dry Run\n\nNothing was sent")
+
+
+def test_a_dry_run_names_a_price_that_is_not_known():
+    text = render_text(DryRun((StageEstimate("answer", "own", 4_000, 2_048, 0.0, priced=False),)))
+    assert "the price of a model is not known" in text
+    assert text.endswith("2,048 back, no price")
+
+
+def test_a_dry_run_without_a_model_says_that_nothing_would_be_sent():
+    assert "would send nothing to a model" in render_text(DryRun())
+
+
+@pytest.mark.parametrize("address", ["https://evil.example/?q=1", "http://evil.example", "www.evil.example"])
+def test_an_address_in_a_statement_becomes_no_link(address):
+    statement = Statement(f"See {address} for more.", ("CME",), (1,))
+    markdown = render_markdown(dataclasses.replace(ANSWER, statements=(statement,)))
+    assert address not in markdown

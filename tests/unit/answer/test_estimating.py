@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from inference.tokens import TokenCounter
+from services.answer import answering
+from services.answer.answers import StageEstimate
+from services.answer.budget import BudgetLimits
+from services.answer.context import format_entry, lay_out
+from services.answer.contracts import answer, grade
+from services.answer.contracts.completion import Completer, TaskModel
+from services.answer.corpus import Chunk, Definition, ResolvedDefinition, Span
+from services.answer.defining import as_chunk
+from services.answer.estimating import Estimates
+from services.answer.grading import Grading
+from services.answer.model_grading import passages_of, prompt_of
+from services.answer.policy import Policy
+from services.answer.usage import Ledger, Price
+
+BY_CHARACTER = TokenCounter("characters", len)
+QUESTION = "What is the fee?"
+TASKS = {"grade": TaskModel("small", max_tokens=100), "answer": TaskModel("large", max_tokens=2_000)}
+PRICES = {"small": Price(input=1, output=2), "large": Price(input=2, output=8)}
+CODE = "f" * 16
+
+
+def chunk(length: int) -> Chunk:
+    text = "x" * length
+    return Chunk("id", "a", "cme/a.txt", "cme", "T", (), "S", text, Span(0, length), (), "", "g", ())
+
+
+def definition(length: int) -> ResolvedDefinition:
+    one = Definition("Device", "y" * length, Span(0, length), "id", "cme/a.txt", "cme")
+    return ResolvedDefinition(one, 1, "", ())
+
+
+CHUNKS = [chunk(100 * n) for n in range(1, 9)]
+DEFINITIONS = [definition(10 * n) for n in range(1, 12)]
+
+
+def estimates(prices=PRICES, **policy) -> Estimates:
+    completer = Completer(None, TASKS, BY_CHARACTER)
+    return Estimates(completer, BY_CHARACTER, Policy(**policy), Ledger(prices))
+
+
+def sent(contract, prompt: str) -> int:
+    return Completer(None, TASKS, BY_CHARACTER).prompt_tokens(contract, prompt)
+
+
+def test_grading_in_one_call_sends_all_passages_at_once():
+    stage = estimates().grading(QUESTION, CHUNKS)
+    real = sent(grade.CONTRACT, prompt_of(QUESTION, passages_of(CHUNKS), CODE))
+    assert real <= stage.prompt_tokens <= real + 32
+    assert (stage.stage, stage.model, stage.max_completion_tokens) == ("grade", "small", 100)
+
+
+def test_grading_each_sends_the_prompt_as_often_as_there_are_candidates():
+    stage = estimates(grading=Grading.EACH).grading(QUESTION, CHUNKS)
+    real = sum(sent(grade.CONTRACT, prompt_of(QUESTION, passages_of([one]), CODE)) for one in CHUNKS)
+    assert real <= stage.prompt_tokens <= real + 32 * 8
+    assert stage.max_completion_tokens == 800
+
+
+def test_an_answer_sends_at_most_the_longest_chunks_and_definitions():
+    stage = estimates().answer(QUESTION, CHUNKS, DEFINITIONS)
+    longest = [*CHUNKS[-5:], *(as_chunk(one.definition) for one in DEFINITIONS[-8:])]
+    real = sent(answer.CONTRACT, answer.prompt(QUESTION, lay_out(longest, CODE).text))
+    assert real <= stage.prompt_tokens <= real + 32 + len(format_entry(chunk(0)))
+    assert (stage.stage, stage.model, stage.max_completion_tokens) == ("answer", "large", 2_000)
+
+
+def test_an_answer_sends_no_more_than_its_budget():
+    budget = BudgetLimits(total_tokens=6_000, answer_tokens=500, chunk_tokens=300)
+    stage = estimates(budget=budget).answer(QUESTION, CHUNKS, ())
+    prompt = answering.prompt_tokens(Completer(None, TASKS, BY_CHARACTER), QUESTION)
+    assert stage.prompt_tokens == prompt + budget.for_chunks(prompt)
+
+
+def test_a_stage_costs_what_its_tokens_cost_at_the_models_price():
+    stage = estimates().grading(QUESTION, CHUNKS)
+    assert stage.max_cost_usd == pytest.approx((stage.prompt_tokens * 1 + 100 * 2) / 1_000_000)
+    assert stage.priced
+
+
+def test_a_model_without_a_price_says_so():
+    stage = estimates(prices={}).grading(QUESTION, CHUNKS)
+    assert (stage.max_cost_usd, stage.priced) == (0.0, False)
+    assert isinstance(stage, StageEstimate)

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import pytest
+
+from services.answer.citing import Citations, Origin
+from services.answer.contracts.answer import AnswerReply
+from services.answer.corpus import Chunk, Document, Span
+from services.answer.signing import Signer
+from services.answer.stating import borne_out, claims_of
+
+FEE = "The Licensee shall pay a monthly display fee of USD 120 for each Device."
+LAW = "This Agreement is governed by the laws of the State of Illinois."
+CUSTOM = "Data are generally delivered by the close of business."
+
+
+def chunk(chunk_id: str, *sentences: str) -> Chunk:
+    text = " ".join(sentences)
+    return Chunk(
+        chunk_id,
+        "alias",
+        f"{chunk_id}/a.txt",
+        chunk_id,
+        "T",
+        (),
+        "S",
+        text,
+        Span(0, len(text)),
+        (),
+        "",
+        "g",
+        (),
+    )
+
+
+CME, OPRA = chunk("cme", FEE, LAW, CUSTOM), chunk("opra", FEE.replace("120", "90"))
+HANDLES = {"c1": CME, "c2": OPRA}
+
+
+def citations() -> Citations:
+    chunks = {one.chunk_id: one for one in HANDLES.values()}
+    documents = {
+        one.document_id: Document(one.document_id, "T", "d" * 64, "g", ()) for one in chunks.values()
+    }
+    return Citations(chunks, documents, Origin("c" * 64), Signer())
+
+
+def said(*statements: tuple[str, list[tuple[str, str]]]):
+    """What leaves of these statements, each with its quotes by handle."""
+    reply = AnswerReply.model_validate(
+        {
+            "addressed": True,
+            "statements": [
+                {"text": text, "quotes": [{"chunk": handle, "quote": quote} for handle, quote in quotes]}
+                for text, quotes in statements
+            ],
+        }
+    )
+    kept = citations()
+    return borne_out(claims_of(reply, HANDLES), kept, "What is it?"), kept
+
+
+def test_a_statement_that_its_quote_bears_out_leaves_in_its_own_words():
+    stated, kept = said(("Governed by the laws of Illinois.", [("c1", LAW)]))
+    (statement,) = stated.statements
+    assert (statement.text, statement.source_prefixes) == ("Governed by the laws of Illinois.", ("CME",))
+    assert [kept.all[n - 1].quote for n in statement.citation_numbers] == [LAW]
+    assert stated.dropped == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        ("The Licensee shall pay USD 120.", [("c1", FEE)]),
+        ("A Device means a screen.", [("c1", FEE)]),
+        ("The display fee for each Device.", [("c1", FEE)]),
+    ],
+)
+def test_fees_requirements_and_definitions_leave_as_their_quotes(text, quotes):
+    stated, _ = said((text, quotes))
+    assert {statement.text for statement in stated.statements} <= {FEE}
+
+
+def test_a_fee_that_is_quoted_within_a_statement_leaves_as_written():
+    text = f"The licence says: {FEE}"
+    stated, _ = said((text, [("c1", FEE)]))
+    assert [statement.text for statement in stated.statements] == [text]
+
+
+def test_a_fee_with_two_quotes_leaves_as_two_statements_not_as_one_stitched_text():
+    stated, kept = said(("Fees are USD 120 and USD 90 for each Device.", [("c1", FEE), ("c2", OPRA.text)]))
+    assert [one.text for one in stated.statements] == [FEE, OPRA.text]
+    assert [one.citation_numbers for one in stated.statements] == [(1,), (2,)]
+    assert [one.source for one in kept.all] == ["cme", "opra"]
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        ("The law of Illinois governs.", [("c9", LAW)]),
+        ("The law of Illinois governs.", [("c2", LAW)]),
+        ("The law of Illinois governs.", [("c1", LAW.replace("Illinois", "Delaware"))]),
+        ("The law of Illinois governs.", [("c1", "")]),
+        ("The fee is USD 200.", [("c1", FEE)]),
+        ("The fee is USD 120.", [("c1", FEE.replace("120", "121"))]),
+        ("The Licensee shall pay.", [("c1", "The Licensee shall pay … for each Device.")]),
+        ("The laws of Illinois do not govern.", [("c1", LAW)]),
+        ("The laws of Illinois likely govern this Agreement.", [("c1", LAW)]),
+        ("In most  cases the laws of Illinois govern.", [("c1", LAW)]),
+        ("Governed by the laws of Illinois, see https://evil.example/x.", [("c1", LAW)]),
+    ],
+)
+def test_what_stored_text_does_not_bear_out_is_dropped_counted_and_cites_nothing(text, quotes):
+    stated, kept = said((text, quotes))
+    assert (stated.statements, stated.dropped) == ((), 1)
+    assert kept.all == ()
+
+
+def test_a_forbidden_phrase_leaves_where_the_quote_says_it():
+    stated, _ = said((CUSTOM, [("c1", CUSTOM)]))
+    assert [one.text for one in stated.statements] == [CUSTOM]
+
+
+def test_a_quote_that_fails_is_dropped_and_the_statement_leaves_with_the_others():
+    stated, kept = said(("Illinois law governs this Agreement.", [("c2", LAW), ("c1", LAW)]))
+    assert [one.citation_numbers for one in stated.statements] == [(1,)]
+    assert [one.chunk_id for one in kept.all] == ["cme"]
+
+
+def test_a_quote_set_otherwise_is_cited_as_stored():
+    _, kept = said(("Illinois law governs this Agreement.", [("c1", LAW.replace(" ", "\n").upper())]))
+    assert [one.quote for one in kept.all] == [LAW]
+
+
+def test_what_is_said_twice_leaves_once_and_is_not_counted_as_dropped():
+    stated, _ = said(("Pay USD 120.", [("c1", FEE)]), ("USD 120 is the fee.", [("c1", FEE)]))
+    assert ([one.text for one in stated.statements], stated.dropped) == ([FEE], 0)
+
+
+def test_a_statement_is_one_line_without_characters_that_nobody_sees():
+    stated, _ = said(("Illinois\u202e law\ngoverns this \u200bAgreement.", [("c1", LAW)]))
+    assert [one.text for one in stated.statements] == ["Illinois law governs this Agreement."]
