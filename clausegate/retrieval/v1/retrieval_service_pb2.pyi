@@ -324,7 +324,7 @@ class Background(google.protobuf.message.Message):
     documents: builtins.int
     """Documents behind the mean."""
     calibrated: builtins.bool
-    """Whether there were at least 20 of them."""
+    """Whether there were at least 20 of them, and the embedding model is the one that evidence was measured with."""
     def __init__(
         self,
         *,

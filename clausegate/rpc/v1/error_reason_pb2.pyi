@@ -94,7 +94,7 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """
     ERROR_REASON_MODEL_REJECTED: _ErrorReason.ValueType  # 27
     """FAILED_PRECONDITION: the model server refuses the call itself: a wrong key, an unknown model, a parameter it
-    does not take. Repeating does not help; the log holds its words.
+    does not take. Repeating does not help; the log holds its codes.
     """
     ERROR_REASON_MODEL_RATE_LIMITED: _ErrorReason.ValueType  # 28
     """RESOURCE_EXHAUSTED: the model server says that it gets too many calls, also after the repeats that fit into
@@ -194,7 +194,7 @@ Example: `CompileArticle` without `OPENAI_API_KEY`.
 """
 ERROR_REASON_MODEL_REJECTED: ErrorReason.ValueType  # 27
 """FAILED_PRECONDITION: the model server refuses the call itself: a wrong key, an unknown model, a parameter it
-does not take. Repeating does not help; the log holds its words.
+does not take. Repeating does not help; the log holds its codes.
 """
 ERROR_REASON_MODEL_RATE_LIMITED: ErrorReason.ValueType  # 28
 """RESOURCE_EXHAUSTED: the model server says that it gets too many calls, also after the repeats that fit into
