@@ -1,0 +1,177 @@
+"""The commands for what models make, against a running stack beside a model that behaves."""
+
+import asyncio
+import json
+import threading
+from contextlib import contextmanager
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app
+from tests.e2e.corpus import GOVERNING_LAW
+from tests.e2e.processes import clausegate, embedded_stack
+from tests.fakes.model_server import ModelServer
+from tests.fakes.renderer import Renderer
+
+
+@contextmanager
+def model_in_thread():
+    """A model server that runs beside the test, which waits for one command after the other."""
+    loop, ready = asyncio.new_event_loop(), threading.Event()
+    model, done = ModelServer(), asyncio.Event()
+    model.respond = Renderer()
+
+    async def serve():
+        async with model:
+            ready.set()
+            await done.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    ready.wait()
+    try:
+        yield model
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join()
+        loop.close()
+
+
+@pytest.fixture(scope="module")
+def model():
+    with model_in_thread() as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, socket_dirs, free_port, corpus, model):
+    data = tmp_path_factory.mktemp("commands") / "data"
+    with embedded_stack(data, socket_dirs(), free_port(), OPENAI_BASE_URL=model.url) as stack:
+        assert clausegate("ingest", str(corpus), "--server", stack.url).returncode == 0
+        yield stack.url
+
+
+@pytest.fixture
+def command(server):
+    """Runs a command against the server, in this process."""
+
+    def run(*arguments, text=""):
+        return CliRunner().invoke(app, [*arguments, "--server", server], input=text)
+
+    return run
+
+
+def test_snippets_are_printed_with_their_places(command):
+    found = command("snippets", GOVERNING_LAW)
+
+    assert found.exit_code == 0
+    assert found.stdout.startswith("[1] ")
+    assert "Republic of Ireland" in found.stdout
+
+
+def test_nothing_found_is_exit_code_3(command):
+    found = command("snippets", "xylophone zeppelin?", "--json")
+
+    assert json.loads(found.stdout)["noResults"] is True
+    assert found.exit_code == 3
+
+
+def test_snippets_are_searched_in_a_project(command):
+    sources = command("sources", "--json")
+    source = json.loads(sources.stdout)["sources"][0]["source"]
+    assert command("projects", "create", "first", "--sources", source).exit_code == 0
+
+    found = command("snippets", GOVERNING_LAW, "--project", "first", "--json")
+    unknown = command("snippets", GOVERNING_LAW, "--project", "second")
+    command("projects", "delete", "first")
+
+    assert {each["sourceId"].split("/")[0] for each in json.loads(found.stdout)["snippets"]} <= {source}
+    assert unknown.exit_code == 1
+    assert "PROJECT_NOT_FOUND: project: " in unknown.stderr
+
+
+def test_a_project_keeps_what_an_update_does_not_name(command):
+    command("projects", "create", "licences", "--sources", "cme,opra", "--name", "Licences")
+    updated = command("projects", "update", "licences", "--sources", "cme", "--json")
+    renamed = command("projects", "update", "licences", "--name", "Rules", "--json")
+    listed = command("projects", "list")
+    deleted = command("projects", "delete", "licences")
+
+    assert json.loads(updated.stdout)["displayName"] == "Licences"
+    assert json.loads(renamed.stdout)["sources"] == ["cme"]
+    assert listed.stdout.startswith("licences\tRules\tcme\t")
+    assert deleted.stdout == "removed licences\n"
+    assert command("projects", "show", "licences").exit_code == 1
+
+
+def test_queries_are_lines_of_a_file(command, tmp_path):
+    file = tmp_path / "queries.txt"
+    made = command("queries", "display fees", "--count", "4", "--output", str(file))
+
+    assert made.stdout == f"4 queries in {file}\n"
+    assert len(set(file.read_text().splitlines())) == 4
+
+
+def test_a_wrong_category_is_named_with_the_right_ones(command):
+    made = command("queries", "fees", "--category", "FEES")
+
+    assert made.exit_code == 1
+    assert made.stderr.startswith("error: INVALID_FIELD: category: ")
+    assert "MARKET_DATA_FEES" in made.stderr
+
+
+def test_a_text_is_rewritten_from_a_pipe(command):
+    assert command("rewrite", "--instruction", "Keep it.", text="Pay the fee.").stdout == "Pay the fee.\n"
+
+
+def test_a_dry_run_shows_what_would_be_sent(command, model):
+    model.forget()
+    shown = command("ask", GOVERNING_LAW, "--dry-run")
+
+    assert [line.split("\t")[:2] for line in shown.stdout.splitlines()[:2]] == [
+        ["grade", "gpt-4.1"],
+        ["answer", "gpt-4.1"],
+    ]
+    assert shown.stdout.splitlines()[-1].endswith("nothing was sent")
+    assert (shown.exit_code, model.chats) == (0, [])
+
+
+def test_an_answer_that_could_cost_too_much_is_not_begun(command):
+    asked = command("ask", GOVERNING_LAW, "--max-cost", "0.000001")
+
+    assert asked.exit_code == 1
+    assert asked.stderr.startswith("error: BUDGET_EXCEEDED: maxCostUsd: ")
+
+
+@pytest.mark.parametrize("option", ["--record", "--log-queries"])
+def test_what_only_an_own_stack_can_do_is_said_so(command, option, tmp_path):
+    arguments = [option, str(tmp_path / "calls")] if option == "--record" else [option]
+    asked = command("ask", GOVERNING_LAW, *arguments)
+
+    assert asked.exit_code == 1
+    assert asked.stderr.startswith(f"error: {option}: a server ")
+
+
+def test_an_answer_is_recorded_and_played_back_without_a_server(corpus, model, tmp_path):
+    data, calls = str(tmp_path / "data"), str(tmp_path / "calls.jsonl")
+    assert clausegate("ingest", str(corpus), "--data", data).returncode == 0
+    ask = ("ask", GOVERNING_LAW, "--data", data, "--json")
+
+    recorded = clausegate(*ask, "--record", calls, OPENAI_BASE_URL=model.url)
+    replayed = clausegate(*ask, "--replay", calls)
+
+    answers = [json.loads(each.stdout) for each in (recorded, replayed)]
+    for answer in answers:
+        answer["metadata"].pop("traceId")
+    assert answers[0] == answers[1]
+    assert answers[0]["metadata"]["model"] == "gpt-4.1"
+
+
+def test_a_signing_key_is_a_line_of_the_file():
+    first, second = (CliRunner().invoke(app, ["new-signing-key"]).stdout for _ in range(2))
+
+    key_id, _, secret = first.strip().partition(":")
+    assert key_id.startswith("k2")
+    assert len(bytes.fromhex(secret)) == 32
+    assert first.partition(":")[2] != second.partition(":")[2]
