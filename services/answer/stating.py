@@ -1,7 +1,8 @@
 """What an answer may say: extracts word for word, or a model's claims as far as stored text bears them out.
 
-A model's claim leaves only with quotes that stand in their chunks, without a word that the lint misses in
-them, and without guessing. A claim about fees, requirements or definitions leaves as its quotes (LI-41).
+A model's claim leaves only with quotes that stand in their chunks, and only if it neither says what the lint
+misses in them nor guesses. It leaves in its own words where those are words of its quotes, else as its
+quotes, and so does every claim about fees, requirements or definitions (LI-41).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from services.answer.contracts.answer import FORBIDDEN_PHRASES, AnswerReply
 from services.answer.corpus import Chunk
 from services.answer.extraction import MAX_STATEMENTS
 from services.answer.lint import lint
-from services.answer.quotes import find_quote
+from services.answer.lint.tokens import tokens_of
+from services.answer.lint.wording import stem_of, words_of
 from services.answer.sentences import Sentence, table_header_of
 
 _GUESS = re.compile(rf"\b(?:{'|'.join(FORBIDDEN_PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
@@ -99,7 +101,7 @@ def _statements_of(claim: Claim, citations: Citations, question: str) -> Iterato
         return
     cited = [citation for quote in stored if (citation := citations.cite(quote))]
     distinct = tuple({one.number: one for one in cited}.values())
-    if _BINDING.search(claim.text) and not any(find_quote(claim.text, words) for words in quotes):
+    if _BINDING.search(claim.text) or _adds_words(claim.text, quotes):
         yield from (_statement(one.quote, (one,)) for one in distinct)
     else:
         yield _statement(claim.text, distinct)
@@ -108,6 +110,12 @@ def _statements_of(claim: Claim, citations: Citations, question: str) -> Iterato
 def _statement(text: str, cited: Sequence[Citation]) -> Statement:
     sources = dict.fromkeys(one.source.upper() for one in cited)
     return Statement(text, tuple(sources), tuple(one.number for one in cited))
+
+
+def _adds_words(text: str, quotes: Sequence[str]) -> bool:
+    """Whether a text has a word of content that its quotes have not; words of the question are no support."""
+    said = {stem_of(token.word) for one in quotes for token in words_of(tokens_of(one))}
+    return any(stem_of(token.word) not in said for token in words_of(tokens_of(text)))
 
 
 def _guesses(text: str, quotes: Sequence[str]) -> bool:

@@ -1,0 +1,431 @@
+"""QueryService beside a chat model: grading, answers, cost and failures, over real sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+
+import grpc
+import pytest
+import pytest_asyncio
+
+from clausegate.answer.v1 import answer_pb2
+from clausegate.answer.v1.query_service_pb2 import QueryRequest, QueryResponse, StreamQueryRequest
+from tests.contract.model_stack import Stubs, answering, failure_of, index_of
+from tests.contract.retrieval_index import Text
+from tests.fakes.behaviours import Behaviour, Fails, Hangs, json_reply
+from tests.fakes.model_server import ModelServer
+from tests.fakes.prompts import contract_of, read
+from tests.fakes.renderer import Renderer
+from tests.fakes.wire import Request
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+FEE = "What is the monthly display fee for each Device?"
+LAW = "Which law governs the agreement?"
+LAW_SENTENCE = "This Agreement is governed by and construed under the laws of the State of Illinois."
+SAYS = Renderer()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def index(tmp_path_factory) -> AsyncIterator[str]:
+    async with index_of(tmp_path_factory.mktemp("with-model")) as address:
+        yield address
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer() as server:
+        server.respond = SAYS
+        yield server
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def stubs(index, server, tmp_path) -> AsyncIterator[Stubs]:
+    async with answering(index, tmp_path, server.url) as stubs:
+        yield stubs
+
+
+def when(contract: str, behaviour: Behaviour | Callable[[Request], Behaviour]):
+    """This for one contract, a model that behaves for the others."""
+
+    def respond(request: Request) -> Behaviour:
+        if contract_of(request) != contract:
+            return SAYS(request)
+        return behaviour(request) if callable(behaviour) else behaviour
+
+    return respond
+
+
+def states(*statements: dict[str, object]) -> Behaviour:
+    return json_reply({"addressed": True, "statements": list(statements)})
+
+
+def law_stated(text: str, quote: str = LAW_SENTENCE) -> Callable[[Request], Behaviour]:
+    """Says `text` with a quote of the chunk that holds the sentence on governing law."""
+
+    def respond(request: Request) -> Behaviour:
+        handle = next(one.handle for one in read(request).passages.values() if "Illinois" in one.text)
+        return states({"text": text, "quotes": [{"chunk": handle, "quote": quote}]})
+
+    return respond
+
+
+def graded(grade: Callable[[str], int]) -> Callable[[Request], Behaviour]:
+    """Grades each passage by its text."""
+
+    def respond(request: Request) -> Behaviour:
+        passages = read(request).passages.values()
+        return json_reply({"grades": [{"chunk": one.handle, "grade": grade(one.text)} for one in passages]})
+
+    return respond
+
+
+def asked(server: ModelServer) -> list[str]:
+    return [contract_of(request) for request in server.chats]
+
+
+def records(folder) -> list[dict[str, object]]:
+    path = folder / "logs" / "queries.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def quotes_of(response: QueryResponse) -> list[str]:
+    return [citation.quote for citation in response.citations]
+
+
+async def failure(call):
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    return failure_of(caught.value)
+
+
+async def test_an_answer_takes_two_calls_and_says_who_graded_and_who_answered(stubs, server):
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert asked(server) == ["grade", "answer"]
+    assert LAW_SENTENCE in [statement.text for statement in response.statements]
+    metadata = response.metadata
+    assert (metadata.model, metadata.grader, metadata.prompt_version) == ("gpt-4.1", "gpt-4.1", "answer/1")
+    assert (metadata.grading_failure, metadata.dropped_statements) == ("", 0)
+    assert {one.certificate.model for one in response.citations} == {"gpt-4.1"}
+    assert all(len(one.certificate.prompt_sha256) == 64 for one in response.citations)
+
+
+async def test_a_statement_leaves_in_the_models_words_with_stored_quotes(stubs, server):
+    server.respond = when("answer", law_stated("Governed by the laws of Illinois.", LAW_SENTENCE.upper()))
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    (statement,) = response.statements
+    assert statement.text == "Governed by the laws of Illinois."
+    assert response.answer == "[CME] Governed by the laws of Illinois. [1]"
+    assert quotes_of(response)[:1] == [LAW_SENTENCE]
+
+
+async def test_the_models_grades_decide_what_is_kept_and_shown(stubs, server):
+    server.respond = when("grade", graded(lambda text: 3 if "Illinois" in text else 1))
+    response = await stubs.queries.Query(QueryRequest(query=LAW, debug=True))
+    assert [clause.grade for clause in response.supporting_clauses] == [3]
+    assert not response.supporting_clauses[0].HasField("probability")
+    gate = response.debug.confidence_gate
+    assert (gate.tier, gate.top_score, gate.threshold, gate.chunks_above_threshold) == (1, 3.0, 2.0, 1)
+
+
+async def test_the_answer_model_is_shown_what_was_kept_and_nothing_else(stubs, server):
+    server.respond = when("grade", graded(lambda text: 3 if "Illinois" in text else 1))
+    await stubs.queries.Query(QueryRequest(query=LAW))
+    shown = read(server.chats[-1])
+    assert len(shown.passages) == 1
+    assert LAW in shown.request
+
+
+async def test_definitions_of_terms_in_kept_passages_are_shown_and_can_be_quoted(stubs, server):
+    server.respond = when("grade", graded(lambda text: 3 if "USD 120.50" in text else 0))
+    response = await stubs.queries.Query(QueryRequest(query=FEE))
+    shown = read(server.chats[-1])
+    assert [one.text for one in shown.passages.values() if "Definition of Device" in one.attribution]
+    assert "Device" in [one.term for one in response.definitions]
+
+
+async def test_grades_below_the_threshold_refuse_before_the_answer_model_is_asked(stubs, server, tmp_path):
+    server.respond = when("grade", graded(lambda _: 1))
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    refusal = response.refusal
+    assert asked(server) == ["grade"]
+    assert refusal.reason == answer_pb2.REFUSAL_REASON_CONFIDENCE_TOO_LOW
+    assert (refusal.gate.top_score, refusal.gate.threshold, refusal.declined_by_model) == (1.0, 2.0, False)
+    assert [stage.stage for stage in response.usage] == ["grade"]
+    assert [entry["refusal_reason"] for entry in records(tmp_path)] == ["confidence_too_low"]
+
+
+async def test_without_the_gate_the_best_passage_is_answered_from(stubs, server):
+    server.respond = when("grade", graded(lambda _: 0))
+    response = await stubs.queries.Query(QueryRequest(query=LAW, gate=False))
+    assert asked(server) == ["grade", "answer"]
+    assert not response.HasField("refusal")
+
+
+async def test_without_grading_only_the_answer_model_is_asked(stubs, server):
+    response = await stubs.queries.Query(QueryRequest(query=LAW, grading=False, gate=False))
+    assert asked(server) == ["answer"]
+    assert response.metadata.grader == ""
+
+
+async def test_each_candidate_can_be_graded_by_a_call_of_its_own(index, server, tmp_path):
+    async with answering(index, tmp_path, server.url, grading="each") as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=LAW, debug=True))
+    calls = asked(server)
+    assert calls.count("grade") == response.debug.reranking.input_chunks > 1
+    assert calls.count("answer") == 1
+    assert response.metadata.grader == "gpt-4.1"
+    assert server.most_running > 1
+
+
+async def test_grading_can_be_left_to_local_evidence(index, server, tmp_path):
+    async with answering(index, tmp_path, server.url, grading="local") as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert asked(server) == ["answer"]
+    assert (response.metadata.grader, response.metadata.grading_failure) == ("local", "")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        (json_reply({"grades": []}), "CONTRACT_FAILED"),
+        (json_reply({"grades": [{"chunk": "c99", "grade": 3}]}), "CONTRACT_FAILED"),
+        (Fails(500), "UPSTREAM_UNAVAILABLE"),
+        (Fails(429, retry_after=3_600), "MODEL_RATE_LIMITED"),
+        (Fails(404), "MODEL_REJECTED"),
+    ],
+)
+async def test_a_failed_grading_falls_back_to_local_evidence_and_says_so(
+    index, server, tmp_path, behaviour, reason
+):
+    server.respond = when("grade", behaviour)
+    async with answering(index, tmp_path, server.url, model_attempts=1) as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert (response.metadata.grader, response.metadata.grading_failure) == ("local", reason)
+    assert response.metadata.model == "gpt-4.1"
+    assert response.statements
+    assert response.supporting_clauses[0].HasField("probability")
+
+
+async def test_one_failed_call_of_many_leaves_the_grading_to_local_evidence(index, server, tmp_path):
+    server.respond = when(
+        "grade", lambda request: Fails(500) if "Illinois" in request.prompt else SAYS(request)
+    )
+    async with answering(index, tmp_path, server.url, grading="each", model_attempts=1) as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert (response.metadata.grader, response.metadata.grading_failure) == ("local", "UPSTREAM_UNAVAILABLE")
+
+
+async def test_a_grading_that_hangs_leaves_time_for_the_answer(stubs, server):
+    server.respond = when("grade", Hangs())
+    response = await stubs.queries.Query(QueryRequest(query=LAW), timeout=5)
+    assert response.metadata.grading_failure == "DEADLINE_EXCEEDED"
+    assert response.statements
+
+
+async def test_a_statement_that_its_quote_does_not_bear_out_is_dropped_and_counted(stubs, server):
+    good = {"text": "Illinois law governs.", "quotes": [{"chunk": "c1", "quote": LAW_SENTENCE}]}
+    bad = {"text": "The law of Delaware governs.", "quotes": [{"chunk": "c1", "quote": LAW_SENTENCE}]}
+    server.respond = _one_chunk(states(good, bad))
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert [statement.text for statement in response.statements] == ["Illinois law governs."]
+    assert response.metadata.dropped_statements == 1
+
+
+def _one_chunk(answer: Behaviour) -> Callable[[Request], Behaviour]:
+    """Only the chunk on governing law is kept, and this is said of it."""
+    keep = graded(lambda text: 3 if "Illinois" in text else 0)
+    return lambda request: keep(request) if contract_of(request) == "grade" else answer
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        {"chunk": "c1", "quote": "This Agreement is governed by the laws of Delaware."},
+        {"chunk": "c7", "quote": LAW_SENTENCE},
+        {"chunk": "c1", "quote": ""},
+    ],
+)
+async def test_an_answer_without_a_statement_that_stands_is_refused(stubs, server, tmp_path, quote):
+    server.respond = _one_chunk(states({"text": "Illinois law governs.", "quotes": [quote]}))
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    refusal = response.refusal
+    assert refusal.reason == answer_pb2.REFUSAL_REASON_VALIDATION_FAILED
+    assert refusal.message == "This is not addressed in the provided documents."
+    assert (refusal.gate.passed, refusal.declined_by_model) == (True, False)
+    assert response.metadata.dropped_statements == 1
+    assert [entry["refusal_reason"] for entry in records(tmp_path)] == ["validation_failed"]
+
+
+async def test_a_model_that_finds_no_answer_is_taken_at_its_word_and_never_quoted(stubs, server, tmp_path):
+    server.respond = when("answer", json_reply({"addressed": False, "statements": [], "why": "EVIL"}))
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    refusal = response.refusal
+    assert refusal.reason == answer_pb2.REFUSAL_REASON_CONFIDENCE_TOO_LOW
+    assert refusal.declined_by_model
+    assert "found no answer in them" in refusal.missing
+    assert refusal.nearest_clauses
+    assert "EVIL" not in str(response)
+    assert [stage.stage for stage in response.usage] == ["grade", "answer"]
+    (entry,) = records(tmp_path)
+    assert (entry["outcome"], entry["refusal_reason"]) == ("refused", "confidence_too_low")
+
+
+async def test_a_reply_that_breaks_the_contract_twice_is_an_error_and_no_refusal(stubs, server, tmp_path):
+    server.respond = when("answer", json_reply({"addressed": True, "statements": []}))
+    failed = await failure(stubs.queries.Query(QueryRequest(query=LAW)))
+    assert failed.kind == ("UNAVAILABLE", "CONTRACT_FAILED")
+    assert asked(server) == ["grade", "answer", "answer"]
+    (entry,) = records(tmp_path)
+    assert (entry["outcome"], entry["error_reason"], entry["answer"]) == ("error", "CONTRACT_FAILED", "")
+    assert (entry["tokens_input"], entry["tokens_output"]) == (33, 21)
+
+
+async def test_a_repaired_reply_is_answered_with_and_counted(stubs, server):
+    broken, replies = json_reply({"addressed": True}), []
+
+    def respond(request: Request) -> Behaviour:
+        replies.append(request)
+        return broken if len(replies) == 1 else SAYS(request)
+
+    server.respond = when("answer", respond)
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert response.statements
+    assert [(one.stage, one.calls, one.repairs) for one in response.usage] == [
+        ("grade", 1, 0),
+        ("answer", 2, 1),
+    ]
+
+
+async def test_usage_audit_and_debug_record_tell_the_same_tokens_and_cost(stubs, tmp_path):
+    response = await stubs.queries.Query(QueryRequest(query=LAW, debug=True))
+    cost = 2 * (11 * 2.00 + 7 * 8.00) / 1_000_000
+    assert sum(stage.cost_usd for stage in response.usage) == pytest.approx(cost)
+    assert all(stage.priced for stage in response.usage)
+    llm = response.debug.llm
+    assert (llm.model, llm.prompt_tokens, llm.completion_tokens, llm.total_tokens) == ("gpt-4.1", 22, 14, 36)
+    (entry,) = records(tmp_path)
+    assert (entry["task"], entry["tokens_input"], entry["tokens_output"]) == ("query", 22, 14)
+    assert entry["cost"] == pytest.approx(cost)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.0001])
+async def test_a_call_that_could_cost_too_much_is_not_made(stubs, server, tmp_path, limit):
+    failed = await failure(stubs.queries.Query(QueryRequest(query=LAW, max_cost_usd=limit)))
+    assert failed.kind == ("FAILED_PRECONDITION", "BUDGET_EXCEEDED")
+    assert failed.field == "max_cost_usd"
+    assert not server.chats
+    assert [entry["error_reason"] for entry in records(tmp_path)] == ["BUDGET_EXCEEDED"]
+
+
+async def test_the_answer_is_not_asked_for_with_too_little_left_after_grading(stubs, server):
+    estimate = (await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))).dry_run
+    grade = next(stage for stage in estimate.stages if stage.stage == "grade")
+    failed = await failure(stubs.queries.Query(QueryRequest(query=LAW, max_cost_usd=grade.max_cost_usd)))
+    assert failed.kind == ("FAILED_PRECONDITION", "BUDGET_EXCEEDED")
+    assert asked(server) == ["grade"]
+
+
+async def test_what_a_dry_run_says_is_enough(stubs):
+    estimate = (await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))).dry_run
+    response = await stubs.queries.Query(QueryRequest(query=LAW, max_cost_usd=estimate.max_cost_usd))
+    assert response.statements
+
+
+@pytest.mark.parametrize("limit", [-1.0, float("nan"), float("inf")])
+async def test_a_limit_that_is_no_amount_is_refused(stubs, limit):
+    failed = await failure(stubs.queries.Query(QueryRequest(query=LAW, max_cost_usd=limit)))
+    assert (*failed.kind, failed.field) == ("INVALID_ARGUMENT", "INVALID_FIELD", "max_cost_usd")
+
+
+async def test_a_dry_run_sends_nothing_and_tells_what_would_be_sent(stubs, server, tmp_path):
+    response = await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))
+    assert not server.requests
+    assert [stage.stage for stage in response.dry_run.stages] == ["grade", "answer"]
+    assert all(stage.priced and stage.prompt_tokens > 500 for stage in response.dry_run.stages)
+    total = sum(stage.max_cost_usd for stage in response.dry_run.stages)
+    assert response.dry_run.max_cost_usd == pytest.approx(total)
+    assert "Answering would cost at most $" in response.answer
+    assert not response.HasField("refusal")
+    assert [*response.statements, *response.citations, *response.usage] == []
+    (entry,) = records(tmp_path)
+    assert (entry["outcome"], entry["tokens_input"], entry["answer"]) == ("answered", 0, response.answer)
+
+
+async def test_the_stream_of_a_dry_run_ends_with_its_estimate(stubs):
+    unary = await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))
+    call = stubs.queries.StreamQuery(StreamQueryRequest(query=LAW, dry_run=True))
+    events = [event async for event in call]
+    assert [event.WhichOneof("event") for event in events] == ["retrieved", "estimated", "completed"]
+    assert events[1].estimated.dry_run == unary.dry_run == events[2].completed.response.dry_run
+
+
+async def test_a_dry_run_without_a_model_costs_nothing(index, tmp_path):
+    async with answering(index, tmp_path) as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))
+    assert response.HasField("dry_run")
+    assert (len(response.dry_run.stages), response.dry_run.max_cost_usd) == (0, 0.0)
+
+
+async def test_stream_and_unary_are_equal_but_for_ids_and_times(stubs):
+    unary = await stubs.queries.Query(QueryRequest(query=FEE))
+    events = [event async for event in stubs.queries.StreamQuery(StreamQueryRequest(query=FEE))]
+    streamed = events[-1].completed.response
+    for response in (unary, streamed):
+        for field in ("query_id", "trace_id", "finished_at", "latency"):
+            response.metadata.ClearField(field)
+    assert streamed == unary
+
+
+async def test_nothing_of_an_answer_leaves_before_it_is_checked(stubs, server):
+    server.respond = when("answer", Fails(400))
+    call = stubs.queries.StreamQuery(StreamQueryRequest(query=LAW))
+    assert [(await call.read()).WhichOneof("event") for _ in range(3)] == ["retrieved", "graded", "gated"]
+    assert await call.code() is grpc.StatusCode.FAILED_PRECONDITION
+
+
+async def test_what_is_sent_keeps_the_token_budget(index, server, tmp_path):
+    limits = {"budget_total_tokens": 4_000, "budget_answer_tokens": 600}
+    async with answering(index, tmp_path, server.url, **limits) as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=FEE, grading=False, gate=False, debug=True))
+    (request,) = server.chats
+    budget = response.debug.budget
+    assert budget.under_budget
+    assert request.body["max_tokens"] == 600
+    assert len(request.system) + len(request.prompt) < 4 * 3_400
+
+
+async def test_a_budget_that_the_prompt_alone_fills_is_a_refusal(index, server, tmp_path):
+    async with answering(index, tmp_path, server.url, budget_total_tokens=700) as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert response.refusal.reason == answer_pb2.REFUSAL_REASON_EMPTY_CONTEXT_AFTER_BUDGET
+    assert asked(server) == ["grade"]
+
+
+async def test_a_query_that_its_client_leaves_hangs_up_on_the_model(stubs, server):
+    server.respond = when("answer", Hangs())
+    call = stubs.queries.Query(QueryRequest(query=LAW))
+    await server.received(2)
+    call.cancel()
+    await server.chats[1].hung_up.wait()
+
+
+LONG = Text(
+    "long/terms.txt", ["Schedule of terms. " + "The Licensee keeps records of use. " * 60 + "The cap is ten."]
+)
+
+
+async def test_a_long_passage_is_graded_in_halves_and_the_better_half_counts(server, tmp_path):
+    def respond(request: Request) -> Behaviour:
+        grades = [{"chunk": handle, "grade": 3 if handle.endswith("b") else 0} for handle in ("c1a", "c1b")]
+        return json_reply({"grades": grades})
+
+    server.respond = when("grade", respond)
+    async with (
+        index_of(tmp_path / "index", [LONG]) as index,
+        answering(index, tmp_path, server.url) as stubs,
+    ):
+        response = await stubs.queries.Query(QueryRequest(query="What is the cap?"))
+    assert response.metadata.grading_failure == ""
+    assert [clause.grade for clause in response.supporting_clauses] == [3]
