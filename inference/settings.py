@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import SettingsConfigDict
 
 from chassis.settings import ProcessSettings
 
 
 class ModelServerSettings(ProcessSettings):
     """One OpenAI-compatible endpoint for all tasks. Without key and address no model server is called."""
+
+    # A key that is refused is not to be printed.
+    model_config = SettingsConfigDict(hide_input_in_errors=True)
 
     openai_api_key: SecretStr = Field(
         default=SecretStr(""),
@@ -20,7 +25,6 @@ class ModelServerSettings(ProcessSettings):
     openai_base_url: str = Field(
         default="",
         validation_alias="OPENAI_BASE_URL",
-        pattern=r"^(https?://\S+)?$",
         description="Address of the model server, for example http://127.0.0.1:8080/v1; empty: OpenAI's.",
     )
     model_deadline_seconds: float = Field(
@@ -49,6 +53,15 @@ class ModelServerSettings(ProcessSettings):
         if not (stripped.isascii() and stripped.isprintable()):
             raise ValueError("it holds characters that no key has")
         return SecretStr(stripped)
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _is_an_address(cls, address: str) -> str:
+        """Raises `ValueError`, also for brackets and ports that are none."""
+        parts = urlsplit(address)
+        if address and not (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0):
+            raise ValueError("it must be an address such as http://127.0.0.1:8080/v1")
+        return address
 
     @property
     def names_model_server(self) -> bool:

@@ -1,1 +1,2 @@
-"""Chat models behind any OpenAI-compatible endpoint: what is asked of one is in `model`."""
+"""Chat models behind any OpenAI-compatible endpoint: `model` says what one is asked, `client` asks it,
+`replay` records what it says and says it again."""
