@@ -10,31 +10,38 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evals import research
 from evals.asking import Asker
+from evals.corpora import research_questions
 from evals.plan import PLAN, corpus_files
 from evals.reference import MARKS
 from evals.reports import Report, table, write_json
 from evals.stack import FilesRejected, StackStopped, fill, running_stack
+from inference.settings import ModelServerSettings
+
+SNIPPETS = "snippets"
+"""The experiment that is repeated in several ways, see `research`."""
+WITHOUT_DATA = ["examples", SNIPPETS]
 
 
 def arguments() -> argparse.Namespace:
     """The command line; exits with 2 and a message when it makes no sense."""
     parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of evaluation data; without it only the examples")
-    parser.add_argument("--only", default="", help=f"comma-separated, of: {', '.join(PLAN)}")
+    parser.add_argument("--only", default="", help=f"comma-separated, of: {', '.join([*PLAN, SNIPPETS])}")
     parser.add_argument("--sample", type=int, help="ask only so many questions of each set (seeded)")
     parser.add_argument("--concurrency", type=int, default=4, help="questions at a time (default 4)")
     parser.add_argument("--cache", type=Path, default=Path(".cache/evals"), help="where the indexes are kept")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
     options.cache = options.cache.absolute()
-    options.names = [name for name in options.only.split(",") if name] or list(PLAN)
-    if unknown := set(options.names) - set(PLAN):
+    options.names = [name for name in options.only.split(",") if name] or [*PLAN, SNIPPETS]
+    if unknown := set(options.names) - {*PLAN, SNIPPETS}:
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     if options.data is None:
-        if options.only and options.names != ["examples"]:
+        if options.only and not set(options.names) <= set(WITHOUT_DATA):
             parser.error("these need --data")
-        options.names = ["examples"]
+        options.names = [name for name in WITHOUT_DATA if name in options.names]
     elif not (options.data / "cuad").is_dir():
         parser.error(f"{options.data} holds no evaluation data")
     return options
@@ -51,13 +58,13 @@ async def measure(options: argparse.Namespace) -> list[Report]:
     """Run the experiments of one corpus after the other, each corpus on a stack of its own."""
     reports: list[Report] = []
     data = options.data or Path()
-    for corpus in dict.fromkeys(PLAN[name].corpus for name in options.names):
+    for corpus in dict.fromkeys(PLAN[name].corpus for name in options.names if name in PLAN):
         print(f"{corpus}:", file=sys.stderr)
         folder = options.cache / corpus
         folder.mkdir(parents=True, exist_ok=True)
         async with running_stack(folder) as client:
             await fill(client, corpus_files(corpus, data), options.concurrency)
-            for name in (name for name in options.names if PLAN[name].corpus == corpus):
+            for name in (name for name in options.names if name in PLAN and PLAN[name].corpus == corpus):
                 print(f"  {name}", file=sys.stderr)
                 questions = sampled(PLAN[name].questions(data), options.sample)
                 figures = await PLAN[name].measure(Asker(client, options.concurrency), questions)
@@ -67,11 +74,31 @@ async def measure(options: argparse.Namespace) -> list[Report]:
     return reports
 
 
+async def measure_snippets(options: argparse.Namespace) -> list[Report]:
+    """Measure research snippets in every way that the settings allow, on the examples."""
+    configured = ModelServerSettings().names_model_server
+    ways = research.strategies() if configured else [research.EXTRACTIVE]
+    questions = sampled(research_questions(), options.sample)
+    folder = options.cache / SNIPPETS
+    folder.mkdir(parents=True, exist_ok=True)
+    reports = []
+    print(f"{SNIPPETS}:", file=sys.stderr)
+    async for report in research.measure(folder, questions, ways):
+        print(table(report), end="\n\n", flush=True)
+        reports.append(report)
+    if not configured:
+        names = ", ".join(way.name for way in research.strategies())
+        print(f"Research snippets, {names}: not measured: no chat model configured", end="\n\n")
+    return reports
+
+
 def main() -> None:
     """Measure and report."""
     options = arguments()
     try:
         reports = asyncio.run(measure(options))
+        if SNIPPETS in options.names:
+            reports += asyncio.run(measure_snippets(options))
     except (StackStopped, FilesRejected) as error:
         sys.exit(f"error: {error}")
     if options.json:

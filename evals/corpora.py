@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from evals.metrics import Passage
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples" / "corpus"
 EXAMPLE_QUESTIONS = Path(__file__).parent / "questions.json"
+RESEARCH_QUESTIONS = Path(__file__).parent / "snippets.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,30 @@ class ExampleQuestion:
     should_refuse: bool
 
 
+class Kind(StrEnum):
+    """How a research question relates to the documents (SN-9)."""
+
+    KEYWORD = "keyword"
+    """It uses their words."""
+    PARAPHRASE = "paraphrase"
+    """It uses other words."""
+    MULTI_SOURCE = "multi_source"
+    """Documents of two sources answer it."""
+    NEGATIVE = "negative"
+    """None answers it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchQuestion:
+    """One entry of `snippets.json`."""
+
+    question_id: str
+    kind: Kind
+    text: str
+    expected: tuple[ExpectedChunk, ...]
+    """Words that the snippets should hold; none for negative questions."""
+
+
 def unruled(text: str) -> str:
     """The text with every run of white space and table bars as one space."""
     return re.sub(r"[\s|]+", " ", text).strip()
@@ -105,6 +131,11 @@ def folder_files(folder: Path, source: str) -> list[SourceFile]:
 def example_questions(file: Path = EXAMPLE_QUESTIONS) -> list[ExampleQuestion]:
     """The questions about the examples, in the order of the file."""
     return [_example(entry) for entry in json.loads(file.read_text(encoding="utf-8"))["questions"]]
+
+
+def research_questions(file: Path = RESEARCH_QUESTIONS) -> list[ResearchQuestion]:
+    """The research questions about the examples, in the order of the file."""
+    return [_research(entry) for entry in json.loads(file.read_text(encoding="utf-8"))["questions"]]
 
 
 def cuad_questions(file: Path, titles: Path) -> list[Question]:
@@ -138,6 +169,11 @@ def _example(entry: dict[str, Any]) -> ExampleQuestion:
         expected_terms=tuple(entry["expected_terms"]),
         should_refuse=entry["should_refuse"],
     )
+
+
+def _research(entry: dict[str, Any]) -> ResearchQuestion:
+    expected = tuple(ExpectedChunk(one["document"], one["phrase"]) for one in entry["expected"])
+    return ResearchQuestion(entry["id"], Kind(entry["kind"]), entry["question"], expected)
 
 
 def _cuad(row: dict[str, Any], preamble: str) -> Question:

@@ -67,6 +67,6 @@ def _number(value: float) -> float | None:
 def _cell(value: float | None, *, signed: bool) -> str:
     if value is None or math.isnan(value):
         return "-"
-    if value > 1:
-        return f"{value:.0f}"
+    if abs(value) > 1:
+        return f"{value:+.0f}" if signed else f"{value:.0f}"
     return f"{value:+.3f}" if signed else f"{value:.3f}"

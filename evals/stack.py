@@ -29,10 +29,11 @@ class FilesRejected(Exception):
 
 
 @asynccontextmanager
-async def running_stack(data_folder: Path) -> AsyncIterator[Client]:
+async def running_stack(data_folder: Path, settings: Sequence[str] = ()) -> AsyncIterator[Client]:
     """A client of `python -m embedded` over `data_folder`, an absolute path; its files stay for the next run.
 
-    Its output goes to `stack.log` in that folder. Raises `StackStopped` when it does not come up.
+    `settings` are more variables, each `NAME=value`. Its output goes to `stack.log` in that folder. Raises
+    `StackStopped` when it does not come up.
     """
     with tempfile.TemporaryDirectory(prefix="cg-") as runtime, (data_folder / "stack.log").open("ab") as log:
         address = f"unix:{runtime}/grpc"
@@ -42,6 +43,7 @@ async def running_stack(data_folder: Path) -> AsyncIterator[Client]:
             f"CLAUSEGATE_DATA_DIR={data_folder}",
             f"CLAUSEGATE_ADDRESS={address}",
             "CLAUSEGATE_GATEWAY_ADDRESS=",
+            *settings,
             sys.executable,
             "-m",
             "embedded",

@@ -10,11 +10,13 @@ from evals.asking import Asked
 from evals.corpora import (
     EXAMPLES,
     ExpectedChunk,
+    Kind,
     contractnli_questions,
     cuad_questions,
     example_questions,
     folder_files,
     pdf_questions,
+    research_questions,
     tree_files,
     unruled,
 )
@@ -22,6 +24,7 @@ from evals.metrics import Passage
 from examples.build import HERE, WORKS
 
 QUESTIONS = example_questions()
+RESEARCH = research_questions()
 DRAFTS = {work.target: HERE / "drafts" / work.draft for work in WORKS}
 
 
@@ -56,6 +59,23 @@ def test_exactly_the_questions_to_answer_expect_something(question):
 def test_there_are_thirty_questions_of_which_at_least_twelve_have_no_answer():
     assert len({question.question_id for question in QUESTIONS}) == 30
     assert sum(question.should_refuse for question in QUESTIONS) >= 12
+
+
+@pytest.mark.parametrize("question", RESEARCH, ids=lambda question: question.question_id)
+def test_phrases_that_research_should_find_stand_in_the_examples(question):
+    expected = question.expected
+    assert [one for one in expected if not one.is_in(one.document_id, written(one.document_id))] == []
+
+
+@pytest.mark.parametrize("question", RESEARCH, ids=lambda question: question.question_id)
+def test_a_research_question_expects_what_its_kind_says(question):
+    sources = {one.document_id.split("/")[0] for one in question.expected}
+    assert len(sources) == {Kind.NEGATIVE: 0, Kind.MULTI_SOURCE: 2}.get(question.kind, 1)
+
+
+def test_there_are_six_research_questions_of_each_kind():
+    assert len({question.question_id for question in RESEARCH}) == 24
+    assert [[one.kind for one in RESEARCH].count(kind) for kind in Kind] == [6, 6, 6, 6]
 
 
 def test_the_source_is_the_first_folder_of_a_tree():
