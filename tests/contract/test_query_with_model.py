@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import grpc
 import pytest
 import pytest_asyncio
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from clausegate.answer.v1 import answer_pb2
 from clausegate.answer.v1.query_service_pb2 import QueryRequest, QueryResponse, StreamQueryRequest
@@ -25,6 +31,7 @@ FEE = "What is the monthly display fee for each Device?"
 LAW = "Which law governs the agreement?"
 LAW_SENTENCE = "This Agreement is governed by and construed under the laws of the State of Illinois."
 SAYS = Renderer()
+TELEMETRY = Path(__file__).resolve().parents[2] / "docs" / "telemetry.md"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -219,7 +226,7 @@ async def test_one_failed_call_of_many_leaves_the_grading_to_local_evidence(inde
 
 async def test_a_grading_that_hangs_leaves_time_for_the_answer(stubs, server):
     server.respond = when("grade", Hangs())
-    response = await stubs.queries.Query(QueryRequest(query=LAW), timeout=5)
+    response = await stubs.queries.Query(QueryRequest(query=LAW), timeout=3)
     assert response.metadata.grading_failure == "DEADLINE_EXCEEDED"
     assert response.statements
 
@@ -409,6 +416,32 @@ async def test_a_query_that_its_client_leaves_hangs_up_on_the_model(stubs, serve
     await server.received(2)
     call.cancel()
     await server.chats[1].hung_up.wait()
+
+
+@pytest.fixture
+def spans():
+    """Every span that ends in this process meanwhile."""
+    exporter, provider = InMemorySpanExporter(), trace.get_tracer_provider()
+    if not isinstance(provider, TracerProvider):
+        provider = TracerProvider()
+        trace.set_tracer_provider(provider)
+    processor = SimpleSpanProcessor(exporter)
+    provider.add_span_processor(processor)
+    yield exporter
+    processor.shutdown()
+
+
+async def test_the_spans_of_an_answer_are_those_that_the_documentation_lists(stubs, spans):
+    await stubs.queries.Query(QueryRequest(query=LAW))
+    own = [
+        one for one in spans.get_finished_spans() if one.instrumentation_scope.name.startswith("services.")
+    ]
+    ended = {one.name: set(one.attributes) for one in own if one.name != "contract grade"}
+    rows = re.findall(r"^\| `([^`]+)`[^|]*\| [^|]*\|([^|]*)\|$", TELEMETRY.read_text(), re.MULTILINE)
+    listed = {name: set(re.findall(r"`([^`]+)`", attributes)) for name, attributes in rows}
+    answered = ("grade", "gate", "definitions", "budget", "answer", "verify", "render", "contract answer")
+    assert {name: ended[name] for name in answered} == {name: listed[name] for name in answered}
+    assert set(ended) <= set(listed)
 
 
 LONG = Text(
