@@ -17,9 +17,11 @@ from chassis.server import serving
 from chassis.status import upstream_errors
 from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_pb2
 from clausegate.retrieval.v1 import (
+    article_store_service_pb2_grpc,
     document_service_pb2_grpc,
     index_service_pb2,
     index_service_pb2_grpc,
+    project_service_pb2_grpc,
     retrieval_service_pb2_grpc,
 )
 from services.retrieval.settings import RetrievalSettings
@@ -128,6 +130,8 @@ class Service:
     retrieval: retrieval_service_pb2_grpc.RetrievalServiceStub
     documents: document_service_pb2_grpc.DocumentServiceStub
     index: index_service_pb2_grpc.IndexServiceStub
+    projects: project_service_pb2_grpc.ProjectServiceStub
+    articles: article_store_service_pb2_grpc.ArticleStoreServiceStub
 
     async def call(self, method, request):
         with upstream_errors():
@@ -161,4 +165,6 @@ def service_at(channel: grpc.aio.Channel) -> Service:
         retrieval_service_pb2_grpc.RetrievalServiceStub(channel),
         document_service_pb2_grpc.DocumentServiceStub(channel),
         index_service_pb2_grpc.IndexServiceStub(channel),
+        project_service_pb2_grpc.ProjectServiceStub(channel),
+        article_store_service_pb2_grpc.ArticleStoreServiceStub(channel),
     )

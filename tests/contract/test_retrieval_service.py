@@ -7,6 +7,7 @@ import pytest_asyncio
 
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import retrieval_service_pb2 as wire
+from inference.tokens import estimate
 from tests.contract.retrieval_index import Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -271,6 +272,140 @@ async def test_a_new_document_is_routed_to_at_once(service):
     assert [document.document_id for document in response.routed_documents][:1] == ["leases/Zephyr.txt"]
 
 
+# Chunks of a document
+
+
+async def chunk_pages(service, document_id, page_size):
+    token, seen = "", []
+    while True:
+        request = wire.ListChunksRequest(document_id=document_id, page_size=page_size, page_token=token)
+        page = await service.call(service.retrieval.ListChunks, request)
+        seen.append(list(page.chunks))
+        token = page.next_page_token
+        if not token:
+            return seen
+
+
+@pytest.mark.parametrize("page_size", [1, 2, 3, 5, 6, 7, 0, 101])
+async def test_paging_sees_every_chunk_of_a_document_once_in_order(service, page_size):
+    seen = await chunk_pages(service, AGREEMENT.document_id, page_size)
+    assert [chunk.chunk_id for page in seen for chunk in page] == [AGREEMENT.chunk_id(n) for n in range(6)]
+    assert all(len(page) == page_size for page in seen[:-1])
+
+
+async def test_a_page_of_a_version_that_was_replaced_is_refused(service):
+    document_id = "leases/Replaced.txt"
+    await service.put(Text(document_id, ["Rent is due.", "Notice is given.", "Pets are allowed."]))
+    request = wire.ListChunksRequest(document_id=document_id, page_size=1)
+    request.page_token = (await service.call(service.retrieval.ListChunks, request)).next_page_token
+    await service.put(Text(document_id, ["Rent falls.", "Notice is short.", "Pets are not allowed."]))
+    refused = await refusal(service, service.retrieval.ListChunks, request)
+    assert (refused.code, refused.reason, refused.field) == ("ABORTED", "DOCUMENT_CONFLICT", "page_token")
+
+
+async def test_a_page_beyond_the_end_of_a_newer_version_is_refused(service):
+    document_id = "leases/Shortened.txt"
+    await service.put(Text(document_id, ["Rent is due.", "Notice is given."]))
+    request = wire.ListChunksRequest(document_id=document_id, page_size=1)
+    request.page_token = (await service.call(service.retrieval.ListChunks, request)).next_page_token
+    await service.put(Text(document_id, ["Rent falls."]))
+    assert (await refusal(service, service.retrieval.ListChunks, request)).code == "ABORTED"
+
+
+@pytest.mark.parametrize(
+    ("request_", "code_and_reason", "field"),
+    [
+        ({"document_id": ""}, INVALID, "document_id"),
+        ({"document_id": "cme/x"}, ("NOT_FOUND", "DOCUMENT_NOT_FOUND"), "document_id"),
+        ({"page_size": -1}, INVALID, "page_size"),
+        ({"page_token": "made up"}, INVALID, "page_token"),
+    ],
+)
+async def test_bad_lists_of_chunks_are_refused_with_the_field(service, request_, code_and_reason, field):
+    request = wire.ListChunksRequest(**{"document_id": AGREEMENT.document_id, **request_})
+    refused = await refusal(service, service.retrieval.ListChunks, request)
+    assert ((refused.code, refused.reason), refused.field) == (code_and_reason, field)
+
+
+# Context
+
+
+async def assemble(service, **request):
+    return await service.call(service.retrieval.AssembleContext, wire.AssembleContextRequest(**request))
+
+
+def places(assembled):
+    return [(each.chunk.document_id, each.chunk.ordinal) for each in assembled.passages]
+
+
+async def test_context_for_a_question_is_what_matches_in_the_order_of_the_documents(service):
+    everything = await assemble(service, query="governing law", sources=["meridian", "corvid"])
+
+    assert places(everything) == [
+        *((POLICY.document_id, number) for number in range(3)),
+        *((AGREEMENT.document_id, number) for number in range(6)),
+    ]
+    assert everything.chunks_left_out == 0
+    assert everything.text.startswith(
+        f'[Source: "RedistributionPolicy.txt" (id: {POLICY.document_id}), Section: "Terms"]\n'
+        f"{POLICY.paragraphs[0]}\n---\n[Source: "
+    )
+
+
+async def test_the_best_chunk_of_a_question_gets_in_first(service):
+    assembled = await assemble(service, query="governing law", sources=["meridian"], token_budget=60)
+    assert places(assembled) == [(AGREEMENT.document_id, 4)]
+    assert assembled.chunks_left_out == 5
+    assert assembled.passages[0].span == AGREEMENT.span(4)
+
+
+async def test_context_without_a_question_is_the_beginnings_of_the_documents(service):
+    assembled = await assemble(service, sources=["meridian", "corvid"], token_budget=150)
+    assert places(assembled)[0] == (POLICY.document_id, 0)
+    assert (AGREEMENT.document_id, 0) in places(assembled)
+    assert assembled.chunks_left_out == 9 - len(assembled.passages) > 0
+
+
+async def test_context_of_documents_holds_nothing_of_others(service):
+    assembled = await assemble(service, document_ids=[POLICY.document_id])
+    assert places(assembled) == [(POLICY.document_id, number) for number in range(3)]
+
+
+@pytest.mark.parametrize("token_budget", [1, 20, 40, 60, 100, 200, 0])
+@pytest.mark.parametrize("query", ["governing law", ""])
+async def test_context_keeps_its_budget_and_says_how_it_was_counted(service, query, token_budget):
+    assembled = await assemble(service, query=query, sources=["meridian"], token_budget=token_budget)
+    assert assembled.token_count == estimate(assembled.text) <= (token_budget or 8000)
+    assert assembled.token_encoding == "estimate"
+    assert assembled.chunks_left_out + len(assembled.passages) == 6
+
+
+async def test_context_of_a_budget_that_holds_nothing_is_empty(service):
+    assembled = await assemble(service, sources=["meridian"], token_budget=1)
+    assert (assembled.text, len(assembled.passages), assembled.chunks_left_out) == ("", 0, 6)
+
+
+@pytest.mark.parametrize(
+    ("request_", "code_and_reason", "field"),
+    [
+        ({}, INVALID, "sources"),
+        ({"query": " "}, INVALID, "query"),
+        ({"query": "a\0b"}, INVALID, "query"),
+        ({"query": "a" * 8001}, INVALID, "query"),
+        ({"query": "a", "token_budget": -1}, INVALID, "token_budget"),
+        ({"sources": map(str, range(101))}, INVALID, "sources"),
+        ({"document_ids": map(str, range(101))}, INVALID, "document_ids"),
+        ({"sources": ["corvid", "cmee"]}, ("NOT_FOUND", "SOURCE_NOT_FOUND"), "sources[1]"),
+        ({"query": "a", "sources": ["cmee"]}, ("NOT_FOUND", "SOURCE_NOT_FOUND"), "sources[0]"),
+        ({"document_ids": ["cme/x"]}, ("NOT_FOUND", "DOCUMENT_NOT_FOUND"), "document_ids[0]"),
+    ],
+)
+async def test_bad_contexts_are_refused_with_the_field(service, request_, code_and_reason, field):
+    request = wire.AssembleContextRequest(**request_)
+    refused = await refusal(service, service.retrieval.AssembleContext, request)
+    assert ((refused.code, refused.reason), refused.field) == (code_and_reason, field)
+
+
 # Definitions
 
 
@@ -443,4 +578,5 @@ async def test_all_reads_name_the_revision_they_saw(service):
         service.retrieval.GetChunks, wire.GetChunksRequest(chunk_ids=[POLICY.chunk_id(0)])
     )
     counts = await service.call(service.retrieval.CountTerms, wire.CountTermsRequest(terms=["fee"]))
-    assert {definitions.index_revision, chunks.index_revision, counts.index_revision} == {revision}
+    contexts = [await assemble(service, query="fee"), await assemble(service, sources=["corvid"])]
+    assert {each.index_revision for each in (definitions, chunks, counts, *contexts)} == {revision}
