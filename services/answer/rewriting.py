@@ -3,12 +3,13 @@
 What is checked of the result: its numbers, amounts, percentages, dates, clause numbers, names and links stand
 in the user's text or in a quote that was found in the documents; it says no `must`, `may` or `not` where
 neither of them has any such word; and it adds no links, images or HTML. What is not: that every sentence
-means what it meant. A negation or a duty may move from one sentence to another without a word that is new;
-whoever asked for the rewriting has the original to compare with.
+means what it meant. A negation, a duty or a number may move from one sentence to another without a word that
+is new; whoever asked for the rewriting has the original to compare with.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from services.answer.contracts.completion import Completer, Kept
 from services.answer.contracts.rewrite import RewriteReply
 from services.answer.corpus import Assembled
 from services.answer.limits import check_scope, check_text
-from services.answer.lint import LintRule, lint
+from services.answer.lint import Finding, LintRule, lint
 from services.answer.markup import added_markup
 from services.answer.signing import Signer
 from services.answer.tasks import Task, Tasks
@@ -38,8 +39,12 @@ MAX_INSTRUCTION_CHARACTERS = 2_000
 MAX_QUERY_CHARACTERS = 8_000
 DEFAULT_REFERENCE_TOKENS = 8_000
 MAX_REFERENCE_TOKENS = 50_000
+MAX_PLACES = 20
+"""Sentences of a text that are looked at again, so that a long one is read in seconds; what is found after
+that stays found."""
 CHECKED = frozenset(LintRule) - {LintRule.UNSUPPORTED_WORDS}
 """Other words than the user's are what rewriting is for."""
+_SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +127,6 @@ class Rewriting:
             task.ledger,
         )
         citations = await self._cite(kept, material)
-        if unsupported(kept.reply.text, request.text, [one.quote for one in citations]):
-            raise Conflict("A document that the text rests on is being replaced; repeat the call.")
         metadata = task.metadata(
             model=kept.model,
             prompt_version=rewrite.CONTRACT.version,
@@ -138,9 +141,11 @@ class Rewriting:
         return Rewritten(kept.reply.text, citations, metadata, task.ledger.stages)
 
     async def _cite(self, kept: Kept[RewriteReply], material: Material) -> tuple[Citation, ...]:
-        """Those references whose words stand in the index now; the others are dropped."""
+        """The references whose words stand in the material, and in the index now; the others are dropped."""
         named = [
-            (chunk, one.quote) for one in kept.reply.references if (chunk := material.handles.get(one.chunk))
+            (material.handles[one.chunk], one.quote)
+            for one in kept.reply.references
+            if material.quoted(one.chunk, one.quote)
         ]
         chunks, documents = await self._retrieval.read_back(
             list(dict.fromkeys(chunk.chunk_id for chunk, _ in named)),
@@ -150,26 +155,39 @@ class Rewriting:
         origin = Origin(self._config_sha256, kept.model, contract.version, contract.sha256)
         citations = Citations(chunks, documents, origin, self._signer)
         for chunk, quote in named:
-            citations.cite(quote_in(chunk, quote))
+            if citations.cite(quote_in(chunk, quote)) is None:
+                raise Conflict("A document that the text rests on is being replaced; repeat the call.")
         return citations.all
 
 
 def unsupported(text: str, original: str, quotes: Sequence[str]) -> tuple[str, ...]:
-    """What a rewritten text says and neither its original nor a quote does, one sentence each.
-
-    The lint lets a statement say a thing as often as its quotes do; a text may repeat what it says.
-    """
+    """What a rewritten text says and neither its original nor a quote does, one sentence each."""
     sources = [original, *quotes]
-    findings = [
-        one
-        for one in lint(text, sources)
-        if one.rule in CHECKED and (one.text not in text or one in lint(one.text, sources))
-    ]
+    findings = [one for one in lint(text, sources) if one.rule in CHECKED]
+    findings = _without_repeated(findings, text, sources)
     said = [
         f"text: “{one.text}” stands neither in the user's text nor in a passage quoted." for one in findings
     ]
     markup = [f"text: “{one}” is no markup of the user's text." for one in added_markup(text, original)]
     return (*said, *markup)
+
+
+def _without_repeated(findings: Sequence[Finding], text: str, sources: Sequence[str]) -> list[Finding]:
+    """The findings but those that are there only because the text says a thing more often than its sources.
+
+    The lint holds a statement to how often its quotes say a thing, and in which order; a text that is told
+    anew may put things elsewhere, and repeat them in a summary. So a sentence that stands alone stands.
+    """
+    sentences = list(dict.fromkeys(_SENTENCE_END.split(text)))
+    kept, looked_at = list[Finding](), 0
+    for finding in findings:
+        words = re.compile(rf"(?<!\w){re.escape(finding.text)}(?!\w)")
+        places = [sentence for sentence in sentences if words.search(sentence)]
+        looked_at += len(places)
+        alone = bool(places) and looked_at <= MAX_PLACES
+        if not alone or any(finding in lint(place, sources) for place in places):
+            kept.append(finding)
+    return kept
 
 
 def _broken(reply: RewriteReply, original: str, material: Material) -> Sequence[str]:

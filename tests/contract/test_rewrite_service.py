@@ -10,9 +10,12 @@ import grpc
 import pytest
 import pytest_asyncio
 
+from chassis.channel import open_channel
 from clausegate.answer.v1.rewrite_service_pb2 import RewriteRequest
 from clausegate.corpus.v1 import citation_pb2
 from tests.contract.model_stack import TEXTS, Stubs, answering, failure_of, index_of
+from tests.contract.relay import relay
+from tests.contract.retrieval_index import Text, service_at
 from tests.fakes.behaviours import EMPTY, Fails, Says, commented, cut_off, fenced, json_reply
 from tests.fakes.model_server import ModelServer
 from tests.fakes.renderer import Renderer
@@ -271,3 +274,18 @@ async def test_metadata_tells_of_material_model_and_prompt(stubs, model):
     assert (metadata.model, metadata.prompt_version) == ("gpt-4.1", "rewrite/1")
     assert metadata.context_tokens > 0
     assert metadata.index_revision
+
+
+async def test_a_quoted_document_replaced_while_the_model_writes_is_a_conflict(server, model, tmp_path):
+    async with index_of(tmp_path / "index") as index, open_channel(index) as channel:
+
+        async def replace_document(method: str) -> None:
+            if method == "GetChunks":
+                await service_at(channel).put(Text("cme/licence.txt", ["2. Fees. There are none."]))
+
+        async with (
+            relay(index, replace_document) as between,
+            answering(between, tmp_path, server.url) as stubs,
+        ):
+            model.respond = with_fee()
+            assert await failed(stubs, asked(sources=["cme"])) == ("ABORTED", "DOCUMENT_CONFLICT", None)

@@ -8,6 +8,7 @@ same; then the call is `ContractFailed`. Nothing of a failed reply is used.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -181,11 +182,12 @@ class Completer:
             _describe(span, call)
             repaired, messages = False, call.messages()
             reply = await self._complete(call, messages, repair=False)
-            read = _read(call, reply)
+            # In a thread: rules may read long texts, and others are waiting.
+            read = await asyncio.to_thread(_read, call, reply)
             if isinstance(read, _Broken):
                 repaired = True
                 reply = await self._complete(call, (*messages, *_repair(reply, read)), repair=True)
-                read = _read(call, reply)
+                read = await asyncio.to_thread(_read, call, reply)
             kept = None if isinstance(read, _Broken) else Kept(read, call.model, repaired)
             outcome = "failed" if kept is None else "repaired" if repaired else "kept"
             span.set_attribute("clausegate.contract.outcome", outcome)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from services.answer.lint.dates import Date
 from services.answer.lint.findings import Finding, LintRule
+from services.answer.lint.numerals import trimmed
 from services.answer.lint.quantities import Amount, Code, DateFound, FreeUnit, Label, Unit, quantities_of
 from services.answer.lint.tokens import Kind, tokens_of
 from services.answer.lint.wording import links_of
@@ -36,7 +37,7 @@ class Inventory:
         for one in quantities_of(tokens):
             match one:
                 case Amount():
-                    self._units[one.value].add(one.unit)
+                    self._units[trimmed(one.value)].add(one.unit)
                 case DateFound():
                     self._dates.add(one.date)
                     if one.date.year is not None:
@@ -69,7 +70,7 @@ class Inventory:
 
     def _holds_amount(self, amount: Amount) -> bool:
         """Whether the number stands there with its unit; in a table the unit may stand elsewhere."""
-        known = self._units.get(amount.value, set())
+        known = self._units.get(trimmed(amount.value), set())
         if amount.text.casefold() == "one" or (amount.unit is None and known):
             return True
         return any(unit is None or (amount.unit is not None and unit.holds(amount.unit)) for unit in known)

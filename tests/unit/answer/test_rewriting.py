@@ -1,0 +1,46 @@
+"""What a rewritten text may say."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.answer.rewriting import unsupported
+
+FEE = "The Licensee shall pay USD 120 within thirty (30) days, and shall not share data with clients."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You must pay USD 120 within 30 days. Do not share data with clients.",
+        "In short: 30 days, USD 120.\n\nYou must pay USD 120 within 30 days. Do not share data with clients.",
+        "You must pay USD 120 within 30 days. You must not share data with clients: you must not share it.",
+    ],
+)
+def test_other_words_and_repetitions_are_what_rewriting_is_for(text):
+    assert unsupported(text, FEE, []) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("You must pay USD 130 within 30 days, and must not share data with clients.", "USD 130"),
+        ("You must pay EUR 120 within 30 days, and must not share data with clients.", "EUR 120"),
+        ("You must pay USD 120 within 30 weeks, and must not share data with clients.", "30 weeks"),
+        ("You may pay USD 120 within 30 days, and must not share data with clients.", "may"),
+        ("You must not pay USD 120. You must not share data with clients.", "not pay"),
+        ("You must pay USD 120 within 30 days, and must share data with clients.", "not share"),
+        ("You must pay USD 120 within 30 days (Section 4.2). Do not share data with clients.", "Section 4.2"),
+        ("You must pay Bloomberg USD 120. Do not share data with clients.", "Bloomberg"),
+        ("See https://evil.example/x. Do not share data with clients.", "https://evil.example/x"),
+        ("You must pay. ![](/x) Do not share data with clients.", "](/x"),
+    ],
+)
+def test_what_neither_text_nor_quote_says_is_named(text, words):
+    assert any(words in error for error in unsupported(text, FEE, []))
+
+
+def test_a_quote_lends_its_numbers():
+    text = "You must pay USD 120 within 30 days, in 2031. Do not share data with clients."
+    assert unsupported(text, FEE, []) != ()
+    assert unsupported(text, FEE, ["The fee of 2031 is the same."]) == ()
