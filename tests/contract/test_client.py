@@ -8,11 +8,15 @@ import pytest
 import pytest_asyncio
 
 import clausegate
+from clausegate.answer.v1.grounding_service_pb2 import GroundingClaim, SignatureState, TextState
 from clausegate.corpus.v1.document_pb2 import DocumentFormat
 from clausegate.ingest.v1.ingest_service_pb2 import IngestOutcome
 from clausegate.retrieval.v1.retrieval_service_pb2 import Passage
 from embedded.settings import EmbeddedSettings
 from embedded.wiring import stack
+from tests.contract.model_stack import answering, index_of
+from tests.fakes.model_server import ModelServer
+from tests.fakes.renderer import Renderer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -47,6 +51,21 @@ async def address(tmp_path_factory, socket_dirs):
 async def client(address):
     async with clausegate.connect(address) as client:
         yield client
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def client_with_model(tmp_path_factory):
+    """A client of services that have a chat model; nothing listens where ingest would."""
+    folder = tmp_path_factory.mktemp("with-model")
+    async with (
+        ModelServer() as model,
+        index_of(folder / "index") as index,
+        answering(index, folder / "answer", model.url) as stubs,
+    ):
+        model.respond = Renderer()
+        addresses = clausegate.Addresses(ingest=index, retrieval=index, answer=stubs.address)
+        async with clausegate.connect(addresses) as client:
+            yield client
 
 
 async def test_a_query_is_answered_with_a_citation(client):
@@ -112,6 +131,92 @@ async def test_terms_are_counted(client):
 
     assert response.counts[0].chunks > 0
     assert response.counts[1].chunks == 0
+
+
+async def test_the_chunks_of_a_document_are_listed_in_order(client):
+    chunks = [chunk async for chunk in client.chunks("northgate/terms.txt")]
+
+    assert chunks
+    assert [chunk.ordinal for chunk in chunks] == sorted(chunk.ordinal for chunk in chunks)
+
+
+async def test_context_is_assembled_within_a_budget(client):
+    response = await client.assemble_context(sources=["northgate"], token_budget=1000)
+
+    assert "laws of Ireland" in response.text
+    assert 0 < response.token_count <= 1000
+
+
+async def test_a_project_is_created_changed_and_deleted(client):
+    created = await client.create_project("terms", ["northgate"], display_name="Terms")
+    listed = [project.project_id async for project in client.projects()]
+    updated = await client.update_project("terms", ["northgate", "southport"])
+    found = await client.get_project("terms")
+    await client.delete_project("terms")
+
+    assert (created.display_name, list(created.sources)) == ("Terms", ["northgate"])
+    assert "terms" in listed
+    assert (found, list(found.sources)) == (updated, ["northgate", "southport"])
+    with pytest.raises(clausegate.ClausegateError) as failure:
+        await client.get_project("terms")
+    assert failure.value.reason == "PROJECT_NOT_FOUND"
+
+
+async def test_a_project_cannot_be_created_twice(client):
+    await client.create_project("twice", ["northgate"])
+    with pytest.raises(clausegate.ClausegateError) as failure:
+        await client.create_project("twice", ["northgate"])
+    await client.delete_project("twice")
+
+    assert (failure.value.code, failure.value.reason) == ("ALREADY_EXISTS", "PROJECT_EXISTS")
+
+
+async def test_snippets_are_results_and_then_the_whole(client):
+    options = {"source_ids": ["northgate"], "max_snippets": 2}
+    events = [event async for event in client.snippets("Which law governs the agreement?", **options)]
+
+    *results, last = events
+    assert [event.result for event in results] == list(last.done.snippets)
+    assert all(event.result.verified for event in results)
+    assert 0 < last.done.result_count <= 2
+
+
+async def test_a_text_is_checked_against_the_documents(client):
+    quote = "This Agreement shall be governed by the laws of Ireland."
+
+    sound = await client.check_grounding(quote, sources=["northgate"])
+    claim = GroundingClaim(text="The laws of Wales govern.", quotes=[quote])
+    overstated = await client.check_grounding(claims=[claim])
+
+    assert sound.grounded
+    assert not overstated.grounded
+
+
+async def test_a_citation_is_verified(client):
+    response = await client.query("Which law governs the agreement?", sources=["northgate"])
+
+    verified = await client.verify_citation(response.citations[0])
+
+    assert verified.signature == SignatureState.SIGNATURE_STATE_UNSIGNED
+    assert verified.text == TextState.TEXT_STATE_PRESENT
+
+
+async def test_a_task_for_a_model_says_that_there_is_none(client):
+    for call in (
+        client.compile_article(sources=["northgate"]),
+        client.generate_queries("fees"),
+        client.rewrite("Fees.", "Be plain."),
+    ):
+        with pytest.raises(clausegate.ClausegateError) as failure:
+            await call
+        assert (failure.value.code, failure.value.reason) == ("FAILED_PRECONDITION", "MODEL_NOT_CONFIGURED")
+
+
+async def test_a_dry_run_without_a_model_would_send_nothing(client):
+    response = await client.query("Which law governs the agreement?", dry_run=True)
+
+    assert response.HasField("dry_run")
+    assert list(response.dry_run.stages) == []
 
 
 async def test_bytes_that_are_indexed_are_not_sent_again(client):
@@ -209,3 +314,42 @@ async def test_a_service_that_is_not_there_is_unavailable(socket_dirs):
             await client.describe_index(deadline_seconds=5)
 
     assert failure.value.code == "UNAVAILABLE"
+
+
+async def test_an_article_is_compiled_listed_read_and_deleted(client_with_model):
+    compiled = (
+        await client_with_model.compile_article(document_ids=["cme/licence.txt"], article_id="terms")
+    ).article
+    listed = [article async for article in client_with_model.articles()]
+    stale = [article async for article in client_with_model.articles(stale=True)]
+    read = await client_with_model.get_article("terms")
+    await client_with_model.delete_article("terms")
+
+    assert compiled.article_body
+    assert read == compiled
+    assert [article.article_id for article in listed] == ["terms"]
+    assert stale == []
+    with pytest.raises(clausegate.ClausegateError) as failure:
+        await client_with_model.get_article("terms")
+    assert failure.value.reason == "ARTICLE_NOT_FOUND"
+
+
+async def test_queries_are_generated_as_many_as_asked_for(client_with_model):
+    response = await client_with_model.generate_queries("display fees", locality="Chicago", count=3)
+
+    assert len(set(response.queries)) == 3
+
+
+async def test_a_text_is_rewritten(client_with_model):
+    response = await client_with_model.rewrite("Pay the fee.", "Keep it.", sources=["cme"])
+
+    assert response.text == "Pay the fee."
+    assert response.usage[0].stage == "rewrite"
+
+
+async def test_a_query_may_cost_no_more_than_its_limit(client_with_model):
+    with pytest.raises(clausegate.ClausegateError) as failure:
+        await client_with_model.query("What is the display fee?", max_cost_usd=0.000001)
+
+    assert failure.value.reason == "BUDGET_EXCEEDED"
+    assert failure.value.fields[0].field == "max_cost_usd"
