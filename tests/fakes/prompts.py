@@ -30,7 +30,8 @@ class Passage:
 
     @property
     def sentences(self) -> list[str]:
-        return [one.strip() for one in _SENTENCE.split(self.text) if one.strip()]
+        """Without those of one or two words, mostly headings: no contract wants them."""
+        return [one.strip() for one in _SENTENCE.split(self.text) if len(one.split()) > 2]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,333 @@
+"""Whatever a model says and however its server fails: what leaves is true to the documents, or a typed error.
+
+Replies are generated: mixtures of everything that `mutations` and `behaviours` know, for grading, answers and
+snippets, sent over a real socket through the real services.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import grpc
+import pytest
+import pytest_asyncio
+from google.protobuf.json_format import MessageToDict
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chassis.channel import open_channel
+from clausegate.answer.v1 import answer_pb2
+from clausegate.answer.v1.query_service_pb2 import QueryRequest, QueryResponse, StreamQueryRequest
+from clausegate.answer.v1.research_service_pb2 import (
+    UNVERIFIED_SNIPPETS_DROP,
+    UNVERIFIED_SNIPPETS_FLAG,
+    ExtractSnippetsRequest,
+)
+from tests.contract.model_stack import (
+    TEXTS,
+    Failure,
+    Reader,
+    Stubs,
+    answering,
+    codes_by_reason,
+    failure_of,
+    index_of,
+)
+from tests.fakes.model_server import ModelServer
+from tests.fakes.moves import REASONS, WELL_FORMED, Move, Played, moves, sound
+from tests.fakes.prompts import contracts
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+DEADLINE_SECONDS = 10.0
+"""Of the caller; never reached, because a model call has this long:"""
+MODEL_SECONDS = 0.8
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question, and what the model does: for each contract its moves in order, the last one for ever."""
+
+    question: str
+    moves: dict[str, tuple[Move, ...]]
+    gate: bool = True
+    grading: bool = True
+    flag: bool = False
+
+
+questions = st.sampled_from(
+    [
+        "What is the monthly display fee for each Device?",
+        "Which law governs the agreement?",
+        "May either party terminate the Agreement, and on what notice?",
+        "What is a Non-Professional?",
+        "How long shall a Vendor keep records?",
+        "When does the notice take effect, and what is waived for schools?",
+        "Does the custody wallet support staking rewards of a cryptocurrency?",
+    ]
+)
+queries = st.builds(
+    Case,
+    question=questions,
+    moves=st.fixed_dictionaries({"grade": st.one_of(sound.map(lambda one: (one,)), moves), "answer": moves}),
+    gate=st.booleans(),
+    grading=st.sampled_from([True, True, False]),
+)
+researches = st.builds(
+    Case, question=questions, moves=st.fixed_dictionaries({"snippets": moves}), flag=st.booleans()
+)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """One stack for all cases."""
+
+    server: ModelServer
+    stubs: Stubs
+    reader: Reader
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stack(tmp_path_factory) -> AsyncIterator[Stack]:
+    folder = tmp_path_factory.mktemp("properties")
+    limits = {
+        # Repeats are for the failure matrix: here every request has a move of its own.
+        "model_attempts": 1,
+        "model_deadline_seconds": MODEL_SECONDS,
+        "snippets_cache_seconds": 0,
+    }
+    async with (
+        ModelServer() as server,
+        index_of(folder / "index") as index,
+        open_channel(index) as channel,
+        answering(index, folder, server.url, **limits) as stubs,
+    ):
+        yield Stack(server, stubs, Reader(channel))
+
+
+generated = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], print_blob=True
+)
+
+
+@settings(generated, max_examples=200)
+@given(case=queries)
+async def test_an_answer_is_true_to_the_documents_or_a_typed_failure(stack, case):
+    await check_query(stack, case)
+
+
+@settings(generated, max_examples=100)
+@given(case=researches)
+async def test_snippets_are_true_to_the_documents_or_a_typed_failure(stack, case):
+    await check_research(stack, case)
+
+
+@pytest.mark.soak
+@settings(generated, max_examples=6_000)
+@given(case=queries)
+async def test_many_answers_are_true_to_the_documents_or_typed_failures(stack, case):
+    await check_query(stack, case)
+
+
+@pytest.mark.soak
+@settings(generated, max_examples=4_000)
+@given(case=researches)
+async def test_many_snippets_are_true_to_the_documents_or_typed_failures(stack, case):
+    await check_research(stack, case)
+
+
+async def check_query(stack: Stack, case: Case) -> None:
+    options = {"query": case.question, "gate": case.gate, "grading": case.grading}
+    unary_played, streamed_played = Played(case.moves), Played(case.moves)
+    stack.server.respond = unary_played
+    unary = await outcome(stack.stubs.queries.Query(QueryRequest(**options), timeout=DEADLINE_SECONDS))
+    stack.server.respond = streamed_played
+    call = stack.stubs.queries.StreamQuery(StreamQueryRequest(**options), timeout=DEADLINE_SECONDS)
+    events, streamed = await outcomes(call)
+    if isinstance(unary, Failure):
+        assert isinstance(streamed, Failure)
+        assert_explained(unary, unary_played, "answer")
+        assert_explained(streamed, streamed_played, "answer")
+        assert {event.WhichOneof("event") for event in events} <= {"retrieved", "graded", "gated"}
+        return
+    assert streamed is None, f"only the stream failed: {streamed}"
+    await assert_true(stack, unary, unary_played, case)
+    assert folded(events) == content_of(events[-1].completed.response) == content_of(unary)
+
+
+async def check_research(stack: Stack, case: Case) -> None:
+    played = Played(case.moves)
+    stack.server.respond = played
+    request = ExtractSnippetsRequest(
+        project="-",
+        query=case.question,
+        unverified=UNVERIFIED_SNIPPETS_FLAG if case.flag else UNVERIFIED_SNIPPETS_DROP,
+    )
+    events, failure = await outcomes(stack.stubs.research.ExtractSnippets(request, timeout=DEADLINE_SECONDS))
+    if failure:
+        assert_explained(failure, played, "snippets")
+        assert not events
+        return
+    done = events[-1].done
+    results = [event.result for event in events[:-1]]
+    last = played.last("snippets")
+    # Nothing near the question: then no model is asked, and there is no result.
+    assert last.name in WELL_FORMED if last else not results, f"{last} gave a result"
+    assert list(done.snippets) == results
+    assert (done.result_count, done.no_results) == (len(results), not results)
+    assert len(results) <= 8
+    await assert_snippets(stack, results, flag=case.flag)
+    # A summary that the code writes says how many passages there are, or were.
+    quoted = [one.content for one in results if one.verified]
+    counts = (len(results), len(quoted), done.dropped_snippets, len(results) + done.dropped_snippets)
+    assert_in_quotes(done.summary, quoted, set(map(str, counts)))
+    assert_nothing_leaks([done.summary, *(one.relevance for one in results)], played)
+
+
+async def outcome(call):
+    """The response, or how the call failed."""
+    began = time.monotonic()
+    try:
+        return await call
+    except grpc.aio.AioRpcError as error:
+        assert time.monotonic() - began < DEADLINE_SECONDS
+        return failure_of(error)
+
+
+async def outcomes(call):
+    """The events, and how the call failed, if it did."""
+    events = []
+    try:
+        async for event in call:
+            events.append(event)  # noqa: PERF401 - what came before a failure counts
+    except grpc.aio.AioRpcError as error:
+        return events, failure_of(error)
+    return events, None
+
+
+def assert_explained(failure: Failure, played: Played, contract: str) -> None:
+    """A failure is typed, and is that of the call that failed."""
+    assert codes_by_reason().get(failure.reason) == failure.code, failure
+    last = played.last(contract)
+    assert last is not None, f"{failure} without asking the model for {contract}"
+    assert failure.reason == REASONS.get(last.name, "CONTRACT_FAILED"), (failure, last)
+    assert not last.sound, f"{failure} after a sound reply"
+    if failure.code in ("UNAVAILABLE", "RESOURCE_EXHAUSTED") and failure.reason != "CONTRACT_FAILED":
+        assert failure.retry_after_seconds is not None, failure
+    assert_nothing_leaks([failure.message], played)
+
+
+async def assert_true(stack: Stack, response: QueryResponse, played: Played, case: Case) -> None:
+    """A response says nothing that the documents do not."""
+    await assert_citations(stack, response.citations)
+    by_number = {citation.number: citation for citation in response.citations}
+    for statement in response.statements:
+        assert statement.citation_numbers
+        assert_in_quotes(statement.text, [by_number[n].quote for n in statement.citation_numbers])
+    for clause in (*response.supporting_clauses, *response.refusal.nearest_clauses):
+        assert TEXTS[clause.document][clause.span.start : clause.span.end] == clause.text
+    assert_nothing_leaks(strings(MessageToDict(response)), played)
+    if response.HasField("refusal"):
+        assert_refusal(response, played, case)
+    else:
+        last = played.last("answer")
+        assert last is not None
+        assert last.name in WELL_FORMED, f"{last} gave an answer"
+        assert response.statements
+
+
+def assert_refusal(response: QueryResponse, played: Played, case: Case) -> None:
+    """A refusal has a reason that fits what happened, and hides no failure."""
+    reason, last = response.refusal.reason, played.last("answer")
+    assert not response.statements
+    if last is None:
+        assert reason == answer_pb2.REFUSAL_REASON_CONFIDENCE_TOO_LOW
+        assert case.gate
+        assert not response.refusal.gate.passed
+        return
+    assert reason == answer_pb2.REFUSAL_REASON_VALIDATION_FAILED
+    assert last.name in WELL_FORMED, f"{last} gave a refusal"
+    assert not last.sound, "a sound answer was refused"
+    assert response.refusal.gate.passed
+
+
+async def assert_citations(stack: Stack, citations) -> None:
+    """Every quote is a contiguous stretch of its chunk, as stored, and of the text, where it says."""
+    chunks = await stack.reader.chunks([citation.chunk_id for citation in citations])
+    for citation in citations:
+        start, end, chunk = citation.span.start, citation.span.end, chunks[citation.chunk_id]
+        assert citation.quote.strip()
+        assert citation.quote == TEXTS[citation.document][start:end]
+        assert citation.quote == chunk.text[start - chunk.span.start : end - chunk.span.start]
+        assert chunk.span.start <= start < end <= chunk.span.end
+        assert (citation.document, citation.source) == (chunk.document_id, chunk.source)
+
+
+async def assert_snippets(stack: Stack, snippets, *, flag: bool) -> None:
+    await assert_citations(stack, [one.citation for one in snippets if one.verified])
+    for snippet in snippets:
+        assert snippet.verified == snippet.HasField("citation")
+        assert snippet.verified or flag
+        if snippet.verified:
+            assert snippet.content == snippet.citation.quote
+            assert snippet.source_id == snippet.citation.document
+
+
+NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
+DENIALS = re.compile(r"\b(?:not|never|no)\b", re.IGNORECASE)
+
+
+def assert_in_quotes(text: str, quotes, counts=frozenset()) -> None:
+    """Numbers, links and denials of a text stand in its quotes; numbers may also be `counts` of them."""
+    quoted = "\n".join(quotes)
+    assert set(NUMBER.findall(text)) <= {*NUMBER.findall(quoted), *counts}, (text, quoted)
+    assert "evil.example" not in text, text
+    if quotes and DENIALS.search(text):
+        assert DENIALS.search(quoted), (text, quoted)
+
+
+def assert_nothing_leaks(texts, played: Played) -> None:
+    """Neither system prompts nor markers nor their codes."""
+    said = "\n".join(texts)
+    for shown in played.shown:
+        for code in shown.codes:
+            assert code not in said
+    for contract in contracts().values():
+        for line in contract.system.splitlines():
+            assert len(line) <= 30 or line.strip() not in said, line
+
+
+def strings(value):
+    """All texts of a JSON value."""
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for one in inner for text in strings(one)]
+
+
+def folded(events) -> QueryResponse:
+    """What the events tell, `completed` left out."""
+    response = QueryResponse()
+    for event in events:
+        kind = event.WhichOneof("event")
+        if kind == "supporting_clauses":
+            response.supporting_clauses.extend(event.supporting_clauses.clauses)
+        elif kind == "refused":
+            response.refusal.CopyFrom(event.refused.refusal)
+        elif kind in ("statement", "definition", "note"):
+            validated = getattr(event, kind)
+            getattr(response, f"{kind}s").append(getattr(validated, kind))
+            response.citations.extend(validated.citations)
+    return response
+
+
+def content_of(response: QueryResponse) -> QueryResponse:
+    """Without what differs between two calls and what folding does not give."""
+    content = QueryResponse()
+    content.CopyFrom(response)
+    for derived in ("metadata", "debug", "answer", "markdown", "usage"):
+        content.ClearField(derived)
+    return content
