@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from services.answer.answers import Certificate, Citation
 from services.answer.corpus import Chunk, Definition, Document, PageSpan, Span
@@ -39,6 +39,8 @@ class Quote:
     """Where they are expected, in code points of the document; 0 for the first place in the chunk."""
     runs_on: bool = False
     """Whether they may run on into the next chunk: then those in this one are cited."""
+    whole_sentences: bool = False
+    """Whether the sentences that hold them are cited: out of `may not share` a `may share` can be cut."""
 
 
 def quote_in(chunk: Chunk, text: str) -> Quote:
@@ -114,6 +116,8 @@ class Citations:
             return None
         words = _within(chunk, quote) if quote.runs_on else quote.text
         match = find_quote(chunk.text, words, near=quote.start - chunk.span.start)
+        if match and quote.whole_sentences:
+            match = replace(match, span=_sentences_around(chunk, match.span))
         return (chunk, match) if match else None
 
     def _is_live(self, chunk: Chunk) -> bool:
@@ -148,6 +152,17 @@ class Citations:
             ),
         )
         return self._signer.sign(citation)
+
+
+def _sentences_around(chunk: Chunk, span: Span) -> Span:
+    """From the start of the first sentence that holds something of `span` to the end of the last one.
+
+    All in code points of the chunk's text; `span` itself where the chunk names no sentence.
+    """
+    sentences = [Span(one.start - chunk.span.start, one.end - chunk.span.start) for one in chunk.sentences]
+    held = [one for one in sentences if one.overlap(span)]
+    starts, ends = [one.start for one in held], [one.end for one in held]
+    return Span(min([span.start, *starts]), max([span.end, *ends]))
 
 
 def _within(chunk: Chunk, quote: Quote) -> str:

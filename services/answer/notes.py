@@ -69,15 +69,17 @@ def weak_evidence_notes(
     clauses: Sequence[SupportingClause], citations: Iterable[Citation]
 ) -> tuple[Note, ...]:
     """One note when what is quoted is only possibly related; none when grading was off."""
-    weak = {clause.chunk_id: clause for clause in clauses if (clause.grade or 0) < WEAK_GRADE}
+    weak = {one.chunk_id: one for one in clauses if one.grade is not None and one.grade < WEAK_GRADE}
     quoted = [one for one in citations if one.chunk_id in weak]
-    chances = [p for one in quoted if (p := weak[one.chunk_id].probability) is not None]
-    if not chances:
+    if not quoted:
         return ()
-    text = (
-        "The evidence is weak: these passages are possibly related; the probability that one of them answers "
-        f"the question is at most {max(chances):.0%}."
+    chances = [p for one in quoted if (p := weak[one.chunk_id].probability) is not None]
+    measure = (
+        f"the probability that one of them answers the question is at most {max(chances):.0%}"
+        if chances
+        else "the model that graded them does not find them relevant"
     )
+    text = f"The evidence is weak: these passages are possibly related; {measure}."
     return (Note(NoteKind.WEAK_EVIDENCE, text, tuple(one.number for one in quoted)),)
 
 

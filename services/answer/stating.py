@@ -1,8 +1,8 @@
 """What an answer may say: extracts word for word, or a model's claims as far as stored text bears them out.
 
 A model's claim leaves only with quotes that stand in their chunks, and only if it neither says what the lint
-misses in them nor guesses. It leaves in its own words where those are words of its quotes, else as its
-quotes, and so does every claim about fees, requirements or definitions (LI-41).
+misses in them nor guesses. It leaves in its own words where it only shortens a quote, else as its quotes,
+and so does every claim about fees, requirements or definitions (LI-41).
 """
 
 from __future__ import annotations
@@ -70,12 +70,21 @@ def extracted(draft: Draft, sentences: Sequence[Sentence], citations: Citations)
 
 
 def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, ...]:
-    """The claims of a reply. Quotes under a handle that was not shown are left out."""
+    """The claims of a reply, each quote as the whole sentences that it is from.
+
+    Quotes under a handle that was not shown are left out.
+    """
     return tuple(
         Claim(
             _plain(one.text),
             tuple(
-                Quote(said.quote, chunk.chunk_id, chunk.document_id, chunk.span.start)
+                Quote(
+                    said.quote,
+                    chunk.chunk_id,
+                    chunk.document_id,
+                    chunk.span.start,
+                    whole_sentences=True,
+                )
                 for said in one.quotes
                 if (chunk := handles.get(said.chunk))
             ),
@@ -101,10 +110,10 @@ def _statements_of(claim: Claim, citations: Citations, question: str) -> Iterato
         return
     cited = [citation for quote in stored if (citation := citations.cite(quote))]
     distinct = tuple({one.number: one for one in cited}.values())
-    if _BINDING.search(claim.text) or _adds_words(claim.text, quotes):
-        yield from (_statement(one.quote, (one,)) for one in distinct)
-    else:
+    if not _BINDING.search(claim.text) and any(_shortens(claim.text, one) for one in quotes):
         yield _statement(claim.text, distinct)
+    else:
+        yield from (_statement(one.quote, (one,)) for one in distinct)
 
 
 def _statement(text: str, cited: Sequence[Citation]) -> Statement:
@@ -112,10 +121,15 @@ def _statement(text: str, cited: Sequence[Citation]) -> Statement:
     return Statement(text, tuple(sources), tuple(one.number for one in cited))
 
 
-def _adds_words(text: str, quotes: Sequence[str]) -> bool:
-    """Whether a text has a word of content that its quotes have not; words of the question are no support."""
-    said = {stem_of(token.word) for one in quotes for token in words_of(tokens_of(one))}
-    return any(stem_of(token.word) not in said for token in words_of(tokens_of(text)))
+def _shortens(text: str, quote: str) -> bool:
+    """Whether all that a text does is to leave out words of a quote: who does what to whom stays as it is."""
+    left = iter(_stems(quote))
+    return all(stem in left for stem in _stems(text))
+
+
+def _stems(text: str) -> list[str]:
+    """Of the words that carry content, in order."""
+    return [stem_of(token.word) for token in words_of(tokens_of(text))]
 
 
 def _guesses(text: str, quotes: Sequence[str]) -> bool:

@@ -16,7 +16,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from clausegate.answer.v1 import answer_pb2
-from clausegate.answer.v1.query_service_pb2 import QueryRequest, QueryResponse, StreamQueryRequest
+from clausegate.answer.v1.query_service_pb2 import QueryRequest, StreamQueryRequest
+from clausegate.corpus.v1 import citation_pb2
 from tests.contract.model_stack import Stubs, answering, failure_of, index_of
 from tests.contract.retrieval_index import Text
 from tests.fakes.behaviours import Behaviour, Fails, Hangs, json_reply
@@ -97,10 +98,6 @@ def records(folder) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def quotes_of(response: QueryResponse) -> list[str]:
-    return [citation.quote for citation in response.citations]
-
-
 async def failure(call):
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await call
@@ -124,7 +121,8 @@ async def test_a_statement_leaves_in_the_models_words_with_stored_quotes(stubs, 
     (statement,) = response.statements
     assert statement.text == "Governed by the laws of Illinois."
     assert response.answer == "[CME] Governed by the laws of Illinois. [1]"
-    assert quotes_of(response)[:1] == [LAW_SENTENCE]
+    assert LAW_SENTENCE in response.citations[0].quote
+    assert response.citations[0].match_level == citation_pb2.MATCH_LEVEL_FOLDED
 
 
 async def test_the_models_grades_decide_what_is_kept_and_shown(stubs, server):
@@ -232,11 +230,11 @@ async def test_a_grading_that_hangs_leaves_time_for_the_answer(stubs, server):
 
 
 async def test_a_statement_that_its_quote_does_not_bear_out_is_dropped_and_counted(stubs, server):
-    good = {"text": "Illinois law governs.", "quotes": [{"chunk": "c1", "quote": LAW_SENTENCE}]}
-    bad = {"text": "The law of Delaware governs.", "quotes": [{"chunk": "c1", "quote": LAW_SENTENCE}]}
+    good = {"text": "Governed by the laws of Illinois.", "quotes": [{"chunk": "c1", "quote": LAW_SENTENCE}]}
+    bad = {"text": "Governed by the laws of Delaware.", "quotes": [{"chunk": "c1", "quote": LAW_SENTENCE}]}
     server.respond = _one_chunk(states(good, bad))
     response = await stubs.queries.Query(QueryRequest(query=LAW))
-    assert [statement.text for statement in response.statements] == ["Illinois law governs."]
+    assert [statement.text for statement in response.statements] == ["Governed by the laws of Illinois."]
     assert response.metadata.dropped_statements == 1
 
 
@@ -255,7 +253,7 @@ def _one_chunk(answer: Behaviour) -> Callable[[Request], Behaviour]:
     ],
 )
 async def test_an_answer_without_a_statement_that_stands_is_refused(stubs, server, tmp_path, quote):
-    server.respond = _one_chunk(states({"text": "Illinois law governs.", "quotes": [quote]}))
+    server.respond = _one_chunk(states({"text": "Governed by the laws of Illinois.", "quotes": [quote]}))
     response = await stubs.queries.Query(QueryRequest(query=LAW))
     refusal = response.refusal
     assert refusal.reason == answer_pb2.REFUSAL_REASON_VALIDATION_FAILED

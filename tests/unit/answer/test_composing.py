@@ -121,3 +121,10 @@ def test_every_citation_is_used():
     used |= {one.citation_number for one in composed.definitions}
     used |= {number for one in composed.definitions for number in one.conflicting_citation_numbers}
     assert used == {one.number for one in composed.citations}
+
+
+def test_passages_that_a_model_graded_low_are_called_weak_without_a_probability():
+    (graded,) = draft(grade=1).kept
+    weak = dataclasses.replace(draft(grade=1), kept=(dataclasses.replace(graded, probability=None),))
+    (note,) = [one for one in answer(weak).notes if one.kind is NoteKind.WEAK_EVIDENCE]
+    assert "the model that graded them does not find them relevant" in note.text

@@ -10,29 +10,18 @@ from services.answer.stating import borne_out, claims_of
 
 FEE = "The Licensee shall pay a monthly display fee of USD 120 for each Device."
 LAW = "This Agreement is governed by the laws of the State of Illinois."
+DENIAL = "No Vendor and, unless the Licensor agrees, no Subscriber shares data with clients."
 CUSTOM = "Data are generally delivered by the close of business."
 
 
 def chunk(chunk_id: str, *sentences: str) -> Chunk:
-    text = " ".join(sentences)
-    return Chunk(
-        chunk_id,
-        "alias",
-        f"{chunk_id}/a.txt",
-        chunk_id,
-        "T",
-        (),
-        "S",
-        text,
-        Span(0, len(text)),
-        (),
-        "",
-        "g",
-        (),
-    )
+    text, ends = " ".join(sentences), [len(" ".join(sentences[: n + 1])) for n in range(len(sentences))]
+    spans = tuple(Span(end - len(one), end) for one, end in zip(sentences, ends, strict=True))
+    place = (f"{chunk_id}/a.txt", chunk_id, "T", (), "S")
+    return Chunk(chunk_id, "alias", *place, text, Span(0, len(text)), (), "", "g", spans)
 
 
-CME, OPRA = chunk("cme", FEE, LAW, CUSTOM), chunk("opra", FEE.replace("120", "90"))
+CME, OPRA = chunk("cme", FEE, LAW, CUSTOM, DENIAL), chunk("opra", FEE.replace("120", "90"))
 HANDLES = {"c1": CME, "c2": OPRA}
 
 
@@ -85,9 +74,10 @@ def test_fees_requirements_and_definitions_leave_as_their_quotes(text, quotes):
     [
         "Delaware law governs this Agreement.",
         "The courts of Illinois govern the Agreement.",
+        "Illinois is governed by the laws of this Agreement.",
     ],
 )
-def test_a_statement_with_words_that_its_quotes_have_not_leaves_as_its_quotes(text):
+def test_a_statement_that_does_more_than_shorten_its_quote_leaves_as_its_quote(text):
     stated, _ = said((text, [("c1", LAW)]), question="Does Delaware law govern?")
     assert [one.text for one in stated.statements] == [LAW]
 
@@ -143,5 +133,18 @@ def test_what_is_said_twice_leaves_once_and_is_not_counted_as_dropped():
 
 
 def test_a_statement_is_one_line_without_characters_that_nobody_sees():
-    stated, _ = said(("Illinois\u202e law\ngoverns this \u200bAgreement.", [("c1", LAW)]))
-    assert [one.text for one in stated.statements] == ["Illinois law governs this Agreement."]
+    stated, _ = said(("This Agreement\u202e is governed\nby the laws of \u200bIllinois.", [("c1", LAW)]))
+    assert [one.text for one in stated.statements] == ["This Agreement is governed by the laws of Illinois."]
+
+
+def test_words_cut_out_of_a_sentence_are_cited_as_the_whole_sentence():
+    stated, kept = said(("USD 120 for each Device.", [("c1", "USD 120 for each Device")]))
+    assert [one.text for one in stated.statements] == [FEE]
+    assert [one.quote for one in kept.all] == [FEE]
+
+
+def test_a_denial_cannot_be_left_out_of_a_quote():
+    stated, _ = said(
+        ("Subscriber shares data with clients.", [("c1", "Subscriber shares data with clients.")])
+    )
+    assert (stated.statements, stated.dropped) == ((), 1)
