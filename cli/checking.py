@@ -193,8 +193,9 @@ def _print_verified(checked: list[Verified], output: Output) -> None:
             str(each.citation.number),
             Text(each.signature, STYLES.get(each.signature, "bold red")),
             Text(each.text, STYLES.get(each.text, "bold red")),
-            Text.assemble((_place(each.citation), "cyan"), "\n", each.result.explanation),
+            Text(_place(each.citation), "cyan"),
+            each.result.explanation,
         )
         for each in checked
     )
-    print_table(output.console, ("#", "Signature", "Text", "Citation"), rows)
+    print_table(output.console, ("#", "Signature", "Text", "Citation", "Explanation"), rows)

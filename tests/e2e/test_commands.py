@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.main import app
-from tests.e2e.corpus import GOVERNING_LAW
+from tests.e2e.corpus import GOVERNING_LAW, TERMS
 from tests.e2e.processes import clausegate, embedded_stack
 from tests.fakes.model_server import ModelServer
 from tests.fakes.renderer import Renderer
@@ -46,8 +46,11 @@ def model():
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, socket_dirs, free_port, corpus, model):
-    data = tmp_path_factory.mktemp("commands") / "data"
-    with embedded_stack(data, socket_dirs(), free_port(), OPENAI_BASE_URL=model.url) as stack:
+    folder = tmp_path_factory.mktemp("commands")
+    keys = folder / "keys"
+    keys.write_text(CliRunner().invoke(app, ["new-signing-key"]).stdout)
+    settings = {"OPENAI_BASE_URL": model.url, "CLAUSEGATE_SIGNING_KEYS_FILE": str(keys)}
+    with embedded_stack(folder / "data", socket_dirs(), free_port(), **settings) as stack:
         assert clausegate("ingest", str(corpus), "--server", stack.url).returncode == 0
         yield stack.url
 
@@ -123,6 +126,58 @@ def test_a_wrong_category_is_named_with_the_right_ones(command):
 
 def test_a_text_is_rewritten_from_a_pipe(command):
     assert command("rewrite", "--instruction", "Keep it.", text="Pay the fee.").stdout == "Pay the fee.\n"
+
+
+def test_the_citations_of_an_answer_hold_until_somebody_changes_one(command):
+    answer = command("ask", GOVERNING_LAW, "--json").stdout
+
+    held = command("verify", text=answer)
+    changed = command("verify", text=answer.replace("Republic of Ireland", "Republic of Iceland"))
+
+    assert (held.exit_code, changed.exit_code) == (0, 3)
+    assert held.stdout.startswith("1\tVALID\tPRESENT\tsouthport/terms.txt › ")
+    assert changed.stdout.startswith("1\tINVALID\tGONE\t")
+
+
+def test_a_text_without_citations_is_an_error_of_verify(command):
+    assert command("verify", text="Fees are due.").stderr.startswith("error: not JSON")
+    assert command("verify", text="{}").exit_code == 1
+
+
+def test_a_text_is_checked_claim_by_claim(command):
+    law = "This Agreement shall be governed by the laws of the Republic of Ireland."
+    sound = command("ground", text=law)
+    unsound = command("ground", text=f"{law} The fee is waived on Sundays.")
+
+    assert (sound.exit_code, unsound.exit_code) == (0, 3)
+    assert sound.stdout.splitlines()[-1] == "1 of 1 claims stand on the documents"
+    assert [line.split("\t")[0] for line in unsound.stdout.splitlines()[:2]] == ["VERBATIM", "UNSUPPORTED"]
+
+
+def test_an_article_is_compiled_shown_and_compiled_again_when_stale(command, tmp_path):
+    source = ("--document", "southport/terms.txt")
+    compiled = command("compile", *source, "--id", "terms")
+    fresh = command("compile", "--stale")
+    shown = command("articles", "show", "terms")
+
+    assert (compiled.exit_code, fresh.stdout) == (0, "0 stale articles: 0 compiled\n")
+    assert compiled.stdout.startswith("COMPILED\tterms\t")
+    assert shown.stdout.startswith("# ")
+    assert "- **sourced** " in shown.stdout
+
+    folder = tmp_path / "southport"
+    folder.mkdir()
+    (folder / "terms.txt").write_text(f"{TERMS}\nSection 4. Notices\n\nNotices are sent by post.\n")
+    command("ingest", str(tmp_path))
+    stale = command("articles", "list", "--stale")
+    again = command("compile", "--stale")
+    (folder / "terms.txt").write_text(TERMS)
+    command("ingest", str(tmp_path))
+
+    assert stale.stdout.split()[0] == "terms"
+    assert again.stdout.splitlines()[-1] == "1 stale articles: 1 compiled"
+    assert command("articles", "delete", "terms").stdout == "removed terms\n"
+    assert command("articles", "show", "terms").exit_code == 1
 
 
 def test_a_dry_run_shows_what_would_be_sent(command, model):
