@@ -27,6 +27,7 @@ _FOLD_KEEPING_HYPHENS = re.compile(
     rf"(?P<hyphen>{_LINE_HYPHEN})|(?P<dropped>{_SOFT_HYPHEN})|(?P<blank>\s+)|(?P<folded>.)",
     re.DOTALL,
 )
+_BLANKS = [chr(code) for code in range(0x3001) if chr(code).isspace()]
 _SPELLING = {
     "ﬀ": "ff",
     "ﬁ": "fi",
@@ -43,6 +44,7 @@ _SPELLING = {
 _PLAIN = re.compile(
     rf"(?P<dropped>{_LINE_HYPHEN}|{_SOFT_HYPHEN}|[\u200b\u2060\ufeff])|(?P<respelled>.)", re.DOTALL
 )
+_SQUEEZING = str.maketrans(_SPELLING | dict.fromkeys([*"-‐‑\u00ad", *_BLANKS]))
 _WITHIN_NUMBER = ".,:/-−–'’·\u00a0\u202f"
 _BEFORE_NUMBER = "-−–+±~<>≤≥"
 _AFTER_NUMBER = "%‰°"
@@ -62,7 +64,7 @@ def find_quote(text: str, quote: str, near: int = 0) -> QuoteMatch | None:
     White space around the quote is ignored; None when it stands nowhere, or is nothing but white space.
     """
     wanted = quote.strip()
-    if not wanted:
+    if not wanted or _squeezed(wanted) not in _squeezed(text):
         return None
     for level, pattern in _LEVELS:
         stored, sought = _respell(text, pattern), _respell(wanted, pattern)
@@ -75,6 +77,14 @@ def find_quote(text: str, quote: str, near: int = 0) -> QuoteMatch | None:
 def plain_spelling(text: str) -> str:
     """The text without ligatures, curly quotes, soft hyphens and hyphens at line ends, in its own case."""
     return _PLAIN.sub(lambda match: _SPELLING.get(match.group(), match["respelled"] or ""), text)
+
+
+def _squeezed(text: str) -> str:
+    """The text without all that some level ignores: where even this does not stand, no level finds it.
+
+    Ten times as fast as looking, and most chunks do not hold a quote.
+    """
+    return text.translate(_SQUEEZING).casefold()
 
 
 _LEVELS = (

@@ -40,6 +40,7 @@ from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
 from services.answer.compiling import Compiling
 from services.answer.contracts.completion import Completer
 from services.answer.extracting import Extraction, Extractor
+from services.answer.grounding import Grounding
 from services.answer.query_generation import QueryGeneration
 from services.answer.querying import Querying
 from services.answer.record_files import RecordFile, RecordWriter
@@ -47,6 +48,7 @@ from services.answer.replay import recorded, replayed
 from services.answer.research import Research
 from services.answer.rewriting import Rewriting
 from services.answer.servicers.article import ArticleServicer
+from services.answer.servicers.grounding import GroundingServicer
 from services.answer.servicers.query import QueryServicer
 from services.answer.servicers.query_generation import QueryGenerationServicer
 from services.answer.servicers.research import ResearchServicer
@@ -55,6 +57,7 @@ from services.answer.settings import AnswerSettings
 from services.answer.signing import Signer, read_keys
 from services.answer.tasks import Tasks
 from services.answer.tracking import Clock
+from services.answer.verifying import Verifying
 
 MEGABYTE = 1_000_000
 MAX_CACHED_EXTRACTIONS = 1_000
@@ -108,7 +111,9 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             research=ResearchServicer(Research(retrieval, extractor, policy, tasks, extractions)),
             article=ArticleServicer(compiling, articles),
             rewrite=RewriteServicer(rewriting),
-            grounding=grounding_service_pb2_grpc.GroundingServiceServicer(),
+            grounding=GroundingServicer(
+                Grounding(retrieval, tasks, signer, policy.sha256()), Verifying(retrieval, tasks, signer)
+            ),
         )
         yield Services(
             names=tuple(

@@ -51,8 +51,13 @@ class RetrievalClient:
         self._projects = ProjectServiceStub(channel)
         self._deadline_seconds = deadline_seconds
 
-    async def search(self, question: Question, *, top_k: int, vector_k: int, keyword_k: int) -> corpus.Found:
-        """Candidates, with the question's background if they are to be graded."""
+    async def search(
+        self, question: Question, *, top_k: int, vector_k: int, keyword_k: int, route: bool = True
+    ) -> corpus.Found:
+        """Candidates, with the question's background if they are to be graded.
+
+        `route`: a question that names its document is answered within it.
+        """
         request = retrieval_pb2.SearchRequest(
             query=question.query,
             sources=question.sources,
@@ -61,6 +66,7 @@ class RetrievalClient:
             vector_k=vector_k,
             keyword_k=keyword_k,
             background=question.grading,
+            route=route,
         )
         return wire.found_of(await self._call(self._retrieval.Search(request, timeout=self._time_left())))
 

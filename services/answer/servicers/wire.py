@@ -41,7 +41,7 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         metadata=metadata_to_wire(response.metadata),
         refusal=_refusal(answer.refusal) if answer.refusal else None,
         statements=[_statement(one) for one in answer.statements],
-        supporting_clauses=[_clause(one) for one in answer.supporting_clauses],
+        supporting_clauses=[clause_to_wire(one) for one in answer.supporting_clauses],
         definitions=[_definition(one) for one in answer.definitions],
         notes=[_note(one) for one in answer.notes],
         markdown=response.markdown,
@@ -56,7 +56,7 @@ def event_to_wire(event: events.Event) -> query_pb2.StreamQueryResponse:
     message = query_pb2.StreamQueryResponse
     match event:
         case events.SupportingClauses(clauses):
-            passages = [_clause(clause) for clause in clauses]
+            passages = [clause_to_wire(clause) for clause in clauses]
             return message(supporting_clauses=query_pb2.SupportingClauses(clauses=passages))
         case events.Validated():
             return _validated(event)
@@ -96,8 +96,14 @@ def _validated(event: events.Validated) -> query_pb2.StreamQueryResponse:
             return query_pb2.StreamQueryResponse(note=note)
 
 
-def _span(span: Span) -> span_pb2.Span:
+def span_to_wire(span: Span) -> span_pb2.Span:
+    """A stretch of a document."""
     return span_pb2.Span(start=span.start, end=span.end)
+
+
+def match_level_to_wire(level: answers.MatchLevel) -> citation_pb2.MatchLevel.ValueType:
+    """How a quote was found."""
+    return citation_pb2.MatchLevel.Value(f"MATCH_LEVEL_{level.name}")
 
 
 def citation_to_wire(one: answers.Citation) -> citation_pb2.Citation:
@@ -112,10 +118,10 @@ def citation_to_wire(one: answers.Citation) -> citation_pb2.Citation:
         page=one.page,
         last_page=one.last_page,
         quote=one.quote,
-        span=_span(one.span),
+        span=span_to_wire(one.span),
         chunk_id=one.chunk_id,
         chunk_alias=one.chunk_alias,
-        match_level=citation_pb2.MatchLevel.Value(f"MATCH_LEVEL_{one.match_level.name}"),
+        match_level=match_level_to_wire(one.match_level),
         certificate=citation_pb2.Certificate(
             document_sha256=certificate.document_sha256,
             quote_sha256=certificate.quote_sha256,
@@ -136,7 +142,8 @@ def _statement(one: answers.Statement) -> answer_pb2.Statement:
     )
 
 
-def _clause(one: answers.SupportingClause) -> answer_pb2.SupportingClause:
+def clause_to_wire(one: answers.SupportingClause) -> answer_pb2.SupportingClause:
+    """A passage."""
     return answer_pb2.SupportingClause(
         chunk_id=one.chunk_id,
         chunk_alias=one.chunk_alias,
@@ -147,8 +154,8 @@ def _clause(one: answers.SupportingClause) -> answer_pb2.SupportingClause:
         page=one.page,
         last_page=one.last_page,
         text=one.text,
-        span=_span(one.span),
-        quoted=[_span(span) for span in one.quoted],
+        span=span_to_wire(one.span),
+        quoted=[span_to_wire(span) for span in one.quoted],
         grade=one.grade,
         probability=one.probability,
         score=one.score,
@@ -192,7 +199,7 @@ def _refusal(one: answers.Refusal) -> answer_pb2.Refusal:
         message=one.message,
         missing=one.missing,
         gate=_gate(one.gate),
-        nearest_clauses=[_clause(clause) for clause in one.nearest_clauses],
+        nearest_clauses=[clause_to_wire(clause) for clause in one.nearest_clauses],
         absence=answer_pb2.AbsenceEvidence(
             index_revision=absence.index_revision,
             documents_searched=absence.documents_searched,

@@ -1,0 +1,125 @@
+"""What the answer service offers: `clausegate.answer.v1.GroundingService`."""
+
+from __future__ import annotations
+
+import grpc
+
+from chassis.auth import current_caller
+from clausegate.answer.v1 import grounding_service_pb2 as grounding_pb2
+from clausegate.answer.v1.grounding_service_pb2_grpc import GroundingServiceServicer
+from clausegate.corpus.v1 import citation_pb2
+from services.answer.answers import Certificate, Citation, MatchLevel
+from services.answer.corpus import Span
+from services.answer.grounding import Asked, Checked, CheckedClaim, Claim, Grounding
+from services.answer.servicers.wire import citation_to_wire, clause_to_wire, match_level_to_wire, span_to_wire
+from services.answer.verifying import Verification, Verifying
+
+CheckContext = grpc.aio.ServicerContext[
+    grounding_pb2.CheckGroundingRequest, grounding_pb2.CheckGroundingResponse
+]
+VerifyContext = grpc.aio.ServicerContext[
+    grounding_pb2.VerifyCitationRequest, grounding_pb2.VerifyCitationResponse
+]
+MATCH_LEVELS = {
+    citation_pb2.MATCH_LEVEL_EXACT: MatchLevel.EXACT,
+    citation_pb2.MATCH_LEVEL_NORMALISED: MatchLevel.NORMALISED,
+    citation_pb2.MATCH_LEVEL_FOLDED: MatchLevel.FOLDED,
+}
+
+
+class GroundingServicer(GroundingServiceServicer):
+    """Quotes, claims and citations, checked."""
+
+    def __init__(self, grounding: Grounding, verifying: Verifying) -> None:
+        self._grounding = grounding
+        self._verifying = verifying
+
+    async def CheckGrounding(  # noqa: N802 - the name of the RPC
+        self, request: grounding_pb2.CheckGroundingRequest, context: CheckContext
+    ) -> grounding_pb2.CheckGroundingResponse:
+        """The verdict on every claim."""
+        return checked_to_wire(await self._grounding.check(asked_of(request), current_caller()))
+
+    async def VerifyCitation(  # noqa: N802 - the name of the RPC
+        self, request: grounding_pb2.VerifyCitationRequest, context: VerifyContext
+    ) -> grounding_pb2.VerifyCitationResponse:
+        """Whether a citation is ours and still stands."""
+        verified = await self._verifying.verify(citation_of(request.citation), current_caller())
+        return verification_to_wire(verified)
+
+
+def asked_of(request: grounding_pb2.CheckGroundingRequest) -> Asked:
+    """What to check; nothing is checked yet."""
+    return Asked(
+        text=request.text,
+        claims=tuple(Claim(one.text, tuple(one.quotes)) for one in request.claims),
+        sources=tuple(request.sources),
+        document_ids=tuple(request.document_ids),
+    )
+
+
+def citation_of(message: citation_pb2.Citation) -> Citation:
+    """A citation as a caller sends it; nothing is checked yet."""
+    certificate = message.certificate
+    return Citation(
+        number=message.number,
+        document=message.document,
+        source=message.source,
+        title=message.title,
+        section=message.section,
+        page=message.page if message.HasField("page") else None,
+        last_page=message.last_page if message.HasField("last_page") else None,
+        quote=message.quote,
+        span=Span(message.span.start, message.span.end),
+        chunk_id=message.chunk_id,
+        chunk_alias=message.chunk_alias,
+        match_level=MATCH_LEVELS.get(message.match_level, MatchLevel.UNSPECIFIED),
+        certificate=Certificate(
+            document_sha256=certificate.document_sha256,
+            quote_sha256=certificate.quote_sha256,
+            generation=certificate.generation,
+            model=certificate.model,
+            prompt_version=certificate.prompt_version,
+            prompt_sha256=certificate.prompt_sha256,
+            config_sha256=certificate.config_sha256,
+            key_id=certificate.key_id,
+            signature=certificate.signature,
+        ),
+    )
+
+
+def verification_to_wire(one: Verification) -> grounding_pb2.VerifyCitationResponse:
+    """What became of a citation."""
+    return grounding_pb2.VerifyCitationResponse(
+        signature=grounding_pb2.SignatureState.Value(f"SIGNATURE_STATE_{one.signature.name}"),
+        text=grounding_pb2.TextState.Value(f"TEXT_STATE_{one.text.name}"),
+        current_span=span_to_wire(one.current_span) if one.current_span else None,
+        match_level=match_level_to_wire(one.match_level),
+        explanation=one.explanation,
+    )
+
+
+def checked_to_wire(one: Checked) -> grounding_pb2.CheckGroundingResponse:
+    """The whole check."""
+    return grounding_pb2.CheckGroundingResponse(
+        grounded=one.grounded,
+        claims=[_claim(claim) for claim in one.claims],
+        citations=[citation_to_wire(citation) for citation in one.citations],
+        index_revision=one.index_revision,
+    )
+
+
+def _claim(one: CheckedClaim) -> grounding_pb2.CheckedClaim:
+    return grounding_pb2.CheckedClaim(
+        text=one.text,
+        verdict=grounding_pb2.GroundingVerdict.Value(f"GROUNDING_VERDICT_{one.verdict.name}"),
+        citation_numbers=one.citation_numbers,
+        missing_quotes=one.missing_quotes,
+        findings=[
+            grounding_pb2.LintFinding(
+                rule=grounding_pb2.LintRule.Value(f"LINT_RULE_{finding.rule.name}"), text=finding.text
+            )
+            for finding in one.findings
+        ],
+        nearest_clause=clause_to_wire(one.nearest_clause) if one.nearest_clause else None,
+    )
