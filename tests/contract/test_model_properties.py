@@ -277,13 +277,19 @@ async def assert_snippets(stack: Stack, snippets, *, flag: bool) -> None:
 
 
 NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
-DENIALS = re.compile(r"\b(?:not|never|no)\b", re.IGNORECASE)
+DENIALS = re.compile(r"\b(?:not|never|no|neither)\b", re.IGNORECASE)
+LOADED = re.compile(
+    r"\b(?:typically|likely|shall|must|may|without|monthly|yearly|days|months|years|two|ten|thirty|forty|sixty"
+    r"|ninety|[A-Z]{3,}|Licens(?:ee|or)|Vendor|Subscriber|Illinois|Delaware|March|April)\b"
+)
+"""Words that a statement may not have unless its quotes do: what `SWAPPED` exchanges, and guesses."""
 
 
 def assert_in_quotes(text: str, quotes, counts=frozenset()) -> None:
-    """Numbers, links and denials of a text stand in its quotes; numbers may also be `counts` of them."""
+    """What is loaded in a text stands in its quotes; numbers may also be `counts` of them."""
     quoted = "\n".join(quotes)
     assert set(NUMBER.findall(text)) <= {*NUMBER.findall(quoted), *counts}, (text, quoted)
+    assert set(LOADED.findall(text)) <= set(LOADED.findall(quoted)), (text, quoted)
     assert "evil.example" not in text, text
     if quotes and DENIALS.search(text):
         assert DENIALS.search(quoted), (text, quoted)

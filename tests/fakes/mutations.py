@@ -203,6 +203,36 @@ def _leaking(text: str, shown: Shown, chance: random.Random) -> str:
     )
 
 
+SWAPPED = {
+    "shall": "may",
+    "may": "must",
+    "pay": "not pay",
+    "monthly": "yearly",
+    "days": "months",
+    "years": "days",
+    "ninety": "sixty",
+    "thirty": "forty",
+    "ten": "two",
+    "USD": "EUR",
+    "Licensee": "Licensor",
+    "Vendor": "Subscriber",
+    "Illinois": "Delaware",
+    "Either": "Neither",
+    "without": "with",
+    "March": "April",
+}
+"""Words that look alike in a statement and turn it into another one."""
+
+
+def _twisted(text: str, shown: Shown, chance: random.Random) -> str:
+    """One loaded word exchanged; what a careless model does most."""
+    found = [word for word in SWAPPED if re.search(rf"\b{word}\b", text)]
+    if not found:
+        return f"{text} Section 9.9 applies."
+    word = chance.choice(found)
+    return re.sub(rf"\b{word}\b", SWAPPED[word], text, count=1)
+
+
 MUTATIONS: dict[str, Mutation] = {
     "invented quote": _on_quotes(lambda quote, handle, shown, chance: INVENTED),
     "stitched quote": _on_quotes(_stitched),
@@ -213,6 +243,8 @@ MUTATIONS: dict[str, Mutation] = {
     "quote set otherwise": _on_quotes(_reset),
     "empty quote": _on_quotes(lambda quote, handle, shown, chance: chance.choice(["", " ", "…", "\n"])),
     "number changed in a text": _on_texts(lambda text, shown, chance: _with_other_number(text, chance)),
+    "twisted text": _on_texts(_twisted),
+    "twisted quote": _on_quotes(lambda quote, handle, shown, chance: _twisted(quote, shown, chance)),
     "hedged text": _on_texts(lambda text, shown, chance: f"Typically, {text} This is likely the case."),
     "negated text": _on_texts(lambda text, shown, chance: re.sub(r"\b(shall|may)\b", r"\1 not", text)),
     "unrelated text": _on_texts(lambda text, shown, chance: "Cafeteria staff park bicycles free of charge."),
