@@ -125,7 +125,8 @@ def test_a_wrong_category_is_named_with_the_right_ones(command):
 
 
 def test_a_text_is_rewritten_from_a_pipe(command):
-    assert command("rewrite", "--instruction", "Keep it.", text="Pay the fee.").stdout == "Pay the fee.\n"
+    for text in ("Pay the fee.", "Pay the fee.\n"):
+        assert command("rewrite", "--instruction", "Keep it.", text=text).stdout == "Pay the fee.\n"
 
 
 def test_the_citations_of_an_answer_hold_until_somebody_changes_one(command):

@@ -28,6 +28,7 @@ def beside_a_model(tmp_path_factory, corpus, socket_dirs, free_port):
             "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
             "OTEL_EXPORTER_OTLP_INSECURE": "true",
             "OTEL_BSP_SCHEDULE_DELAY": FLUSH_MILLISECONDS,
+            "OTEL_METRIC_EXPORT_INTERVAL": FLUSH_MILLISECONDS,
             "CLAUSEGATE_MODEL_ATTEMPTS": "1",
         }
         data = tmp_path_factory.mktemp("models") / "data"
@@ -167,3 +168,15 @@ async def test_neither_logs_nor_spans_hold_the_question_documents_or_prompts(bes
     assert DEVICE_FEE not in told
     assert answer["statements"][0]["text"] not in told
     assert not [line for line in words if line in told]
+
+
+async def test_repairs_are_counted_by_contract_and_model(beside_a_model, model, http):
+    collector, good = beside_a_model[3], Renderer()
+    model.respond = lambda request: good(request) if request.is_repair else Says("no JSON")
+    response = await http.post("/v1/queries:generate", json={"topic": "fees"})
+    repaired = {"contract": "queries", "model": "gpt-4.1", "outcome": "repaired"}
+
+    assert response.json()["usage"][0]["repairs"] == 1
+    async with asyncio.timeout(20):
+        while collector.count("clausegate.contract.replies", **repaired) != 1:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)

@@ -14,10 +14,11 @@ from tests.fakes.wire import Request
 CONTRACTS = ("answer", "grade", "snippets", "article", "queries", "rewrite")
 BLOCK = re.compile(r"<<<(?P<name>\w+) (?P<code>\w+)\n(?P<text>.*?)\n?(?P=name) (?P=code)>>>", re.DOTALL)
 """Something between markers."""
+_HANDLE = r"c\d+[ab]?"
 _PASSAGE = re.compile(
-    r"^\[(c\d+)\]\n(\[Source: [^\n]*\])\n(.*?)(?=^---\n\[c\d+[ab]?\]$|\Z)", re.DOTALL | re.MULTILINE
+    rf"^\[({_HANDLE})\]\n(\[Source: [^\n]*\])\n(.*?)(?=^---\n\[{_HANDLE}\]$|\Z)", re.DOTALL | re.MULTILINE
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“\"(])")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“\"(])|\n\s*\n")
 
 
 @dataclass(frozen=True)

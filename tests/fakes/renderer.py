@@ -17,6 +17,7 @@ from tests.fakes.prompts import BLOCK, Passage, Shown, read
 from tests.fakes.wire import Request
 
 MAX_QUOTED = 3
+MAX_CLAIM = 1_000
 _MARKUP = re.compile(r"[<\[\\]")
 """What claims of an article may not hold, though a document may."""
 
@@ -71,7 +72,7 @@ def _article(shown: Shown) -> Any:
     sourced = [
         {"claim": _line(sentence), "confidence": "sourced", "quote": sentence, "chunk": one.handle}
         for one, sentence in _best(shown)
-        if not _MARKUP.search(sentence)
+        if not _MARKUP.search(sentence) and len(sentence) <= MAX_CLAIM
     ]
     judged = {"claim": "The rules are plain.", "confidence": "opinion", "quote": None, "chunk": None}
     body = "\n\n".join(f"> {_line(sentence)}" for _, sentence in _best(shown))
