@@ -28,7 +28,7 @@ class ModelServerSettings(ProcessSettings):
         description="Address of the model server, for example http://127.0.0.1:8080/v1; empty: OpenAI's.",
     )
     model_deadline_seconds: float = Field(
-        default=60.0, gt=0, le=600, description="Limit of each call of a model, repeats among it."
+        default=120.0, gt=0, le=600, description="Limit of each call of a model, repeats among it."
     )
     model_attempts: int = Field(default=3, ge=1, le=10, description="Times that one call is sent at most.")
     model_concurrency: int = Field(default=16, ge=1, le=1000, description="Calls that run at once.")
