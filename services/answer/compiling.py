@@ -93,7 +93,7 @@ class Compiling:
         self._policy = policy
 
     async def compile(self, request: CompileRequest, caller: Caller) -> Compiled:
-        """The article, which is stored when this returns; when it raises, nothing was.
+        """The article, which is stored when this returns; nothing is stored before all of it was checked.
 
         Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `Conflict` when documents are
         replaced meanwhile, and what `Completer.ask`, retrieval and the store of articles raise.
