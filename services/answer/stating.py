@@ -33,6 +33,13 @@ _BINDING = re.compile(
 )
 """What tells a fee, a requirement or a definition. Rather too much: the price is a quote."""
 
+_CONDITION = re.compile(
+    r"\b(?:if|when|whenever|where|while|during|until|unless|except|provided|providing|subject|only|solely|upon"
+    r"|after|before|within|without|extent|long\s+as)\b",
+    re.IGNORECASE,
+)
+"""What tells that something holds only sometimes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -106,7 +113,8 @@ def borne_out(claims: Sequence[Claim], citations: Citations, question: str) -> S
 def _statements_of(claim: Claim, citations: Citations, question: str) -> Iterator[Statement]:
     stored = {quote: words for quote in claim.quotes if (words := citations.stored(quote))}
     quotes = tuple(stored.values())
-    if not quotes or _guesses(claim.text, quotes) or lint(claim.text, quotes, question):
+    said = claim.text in map(_plain, quotes)
+    if not quotes or (not said and _overstates(claim.text, quotes, question)):
         return
     cited = [citation for quote in stored if (citation := citations.cite(quote))]
     distinct = tuple({one.number: one for one in cited}.values())
@@ -122,14 +130,24 @@ def _statement(text: str, cited: Sequence[Citation]) -> Statement:
 
 
 def _shortens(text: str, quote: str) -> bool:
-    """Whether all that a text does is to leave out words of a quote: who does what to whom stays as it is."""
+    """Whether all that a text does is to leave out words of a quote, and no condition: who does what to whom,
+    and when, stays as it is."""
     left = iter(_stems(quote))
-    return all(stem in left for stem in _stems(text))
+    return all(stem in left for stem in _stems(text)) and _conditions(quote) <= _conditions(text)
+
+
+def _conditions(text: str) -> set[str]:
+    return {match.group().lower() for match in _CONDITION.finditer(text)}
 
 
 def _stems(text: str) -> list[str]:
     """Of the words that carry content, in order."""
     return [stem_of(token.word) for token in words_of(tokens_of(text))]
+
+
+def _overstates(text: str, quotes: Sequence[str], question: str) -> bool:
+    """Whether a text says more than its quotes."""
+    return _guesses(text, quotes) or bool(lint(text, quotes, question))
 
 
 def _guesses(text: str, quotes: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from services.answer.stating import borne_out, claims_of
 FEE = "The Licensee shall pay a monthly display fee of USD 120 for each Device."
 LAW = "This Agreement is governed by the laws of the State of Illinois."
 DENIAL = "No Vendor and, unless the Licensor agrees, no Subscriber shares data with clients."
+CONDITION = "Derived data stay property of the Vendor if the Vendor made them."
 CUSTOM = "Data are generally delivered by the close of business."
 
 
@@ -21,7 +22,7 @@ def chunk(chunk_id: str, *sentences: str) -> Chunk:
     return Chunk(chunk_id, "alias", *place, text, Span(0, len(text)), (), "", "g", spans)
 
 
-CME, OPRA = chunk("cme", FEE, LAW, CUSTOM, DENIAL), chunk("opra", FEE.replace("120", "90"))
+CME, OPRA = chunk("cme", FEE, LAW, CUSTOM, DENIAL, CONDITION), chunk("opra", FEE.replace("120", "90"))
 HANDLES = {"c1": CME, "c2": OPRA}
 
 
@@ -148,3 +149,8 @@ def test_a_denial_cannot_be_left_out_of_a_quote():
         ("Subscriber shares data with clients.", [("c1", "Subscriber shares data with clients.")])
     )
     assert (stated.statements, stated.dropped) == ((), 1)
+
+
+def test_a_statement_that_leaves_a_condition_out_leaves_as_its_quote():
+    stated, _ = said(("Derived data stay property of the Vendor.", [("c1", CONDITION)]))
+    assert [one.text for one in stated.statements] == [CONDITION]
