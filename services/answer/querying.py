@@ -93,9 +93,10 @@ class Querying:
             task.run.chunks_retrieved = len(found.candidates)
             yield _retrieved(found)
             if question.dry_run:
-                response = await self._estimate(task, progress, found)
+                dry_run = await self._estimate(task, question, found)
+                response = self._respond(task, progress, found, dry_run)
                 await _record(task, response)
-                yield Estimated(response.dry_run or DryRun())
+                yield Estimated(dry_run)
                 yield Completed(response)
                 return
             decision = await self._decide(task, progress, found)
@@ -131,9 +132,9 @@ class Querying:
             question, top_k=policy.pool, vector_k=policy.vector_k, keyword_k=policy.keyword_k
         )
 
-    async def _estimate(self, task: Task, progress: Progress, found: Found) -> Response:
+    async def _estimate(self, task: Task, question: Question, found: Found) -> DryRun:
         """What would be sent at most, without sending it."""
-        question, chunks = progress.question, [one.chunk for one in found.candidates]
+        chunks = [one.chunk for one in found.candidates]
         estimates = Estimates(self._completer, self._counter, self._policy, task.ledger)
         stages = []
         if chunks and self._judge.asks_model(question):
@@ -142,7 +143,7 @@ class Querying:
             passages, depth = map(whole, chunks), self._policy.definition_depth
             definitions = await self._retrieval.find_definitions(question, found, passages, depth)
             stages.append(estimates.answer(question.query, chunks, definitions))
-        return self._respond(task, progress, found, DryRun(tuple(stages)))
+        return DryRun(tuple(stages))
 
     async def _decide(self, task: Task, progress: Progress, found: Found) -> GateDecision:
         """Grade the candidates, keep the best, and let the gate decide."""

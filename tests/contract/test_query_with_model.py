@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from clausegate.answer.v1 import answer_pb2
 from clausegate.answer.v1.query_service_pb2 import QueryRequest, StreamQueryRequest
 from clausegate.corpus.v1 import citation_pb2
+from inference.tokens import estimate
 from tests.contract.model_stack import Stubs, answering, failure_of, index_of
 from tests.contract.retrieval_index import Text
 from tests.fakes.behaviours import Behaviour, Fails, Hangs, json_reply
@@ -325,16 +326,16 @@ async def test_a_call_that_could_cost_too_much_is_not_made(stubs, server, tmp_pa
 
 
 async def test_the_answer_is_not_asked_for_with_too_little_left_after_grading(stubs, server):
-    estimate = (await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))).dry_run
-    grade = next(stage for stage in estimate.stages if stage.stage == "grade")
+    dry_run = (await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))).dry_run
+    grade = next(stage for stage in dry_run.stages if stage.stage == "grade")
     failed = await failure(stubs.queries.Query(QueryRequest(query=LAW, max_cost_usd=grade.max_cost_usd)))
     assert failed.kind == ("FAILED_PRECONDITION", "BUDGET_EXCEEDED")
     assert asked(server) == ["grade"]
 
 
 async def test_what_a_dry_run_says_is_enough(stubs):
-    estimate = (await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))).dry_run
-    response = await stubs.queries.Query(QueryRequest(query=LAW, max_cost_usd=estimate.max_cost_usd))
+    dry_run = (await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))).dry_run
+    response = await stubs.queries.Query(QueryRequest(query=LAW, max_cost_usd=dry_run.max_cost_usd))
     assert response.statements
 
 
@@ -356,6 +357,15 @@ async def test_a_dry_run_sends_nothing_and_tells_what_would_be_sent(stubs, serve
     assert [*response.statements, *response.citations, *response.usage] == []
     (entry,) = records(tmp_path)
     assert (entry["outcome"], entry["tokens_input"], entry["answer"]) == ("answered", 0, response.answer)
+
+
+async def test_a_dry_run_says_no_less_than_is_sent(stubs, server):
+    dry_run = (await stubs.queries.Query(QueryRequest(query=FEE, dry_run=True))).dry_run
+    await stubs.queries.Query(QueryRequest(query=FEE))
+    sent = {contract_of(one): estimate(one.system) + estimate(one.prompt) for one in server.chats}
+    told = {stage.stage: stage.prompt_tokens for stage in dry_run.stages}
+    assert sent.keys() == told.keys()
+    assert all(sent[stage] <= told[stage] <= sent[stage] + 1_000 for stage in sent)
 
 
 async def test_the_stream_of_a_dry_run_ends_with_its_estimate(stubs):
@@ -398,7 +408,7 @@ async def test_what_is_sent_keeps_the_token_budget(index, server, tmp_path):
     budget = response.debug.budget
     assert budget.under_budget
     assert request.body["max_tokens"] == 600
-    assert len(request.system) + len(request.prompt) < 4 * 3_400
+    assert estimate(request.system) + estimate(request.prompt) + 600 <= 4_000
 
 
 async def test_a_budget_that_the_prompt_alone_fills_is_a_refusal(index, server, tmp_path):
