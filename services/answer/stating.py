@@ -132,8 +132,9 @@ def _statement(text: str, cited: Sequence[Citation]) -> Statement:
 def _shortens(text: str, quote: str) -> bool:
     """Whether all that a text does is to leave out words of a quote, and no condition: who does what to whom,
     and when, stays as it is."""
-    left = iter(_stems(quote))
-    return all(stem in left for stem in _stems(text)) and _conditions(quote) <= _conditions(text)
+    wanted, left = _stems(text), iter(_stems(quote))
+    in_order = bool(wanted) and all(stem in left for stem in wanted)
+    return in_order and _conditions(quote) <= _conditions(text)
 
 
 def _conditions(text: str) -> set[str]:

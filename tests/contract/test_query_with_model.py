@@ -325,6 +325,15 @@ async def test_a_call_that_could_cost_too_much_is_not_made(stubs, server, tmp_pa
     assert [entry["error_reason"] for entry in records(tmp_path)] == ["BUDGET_EXCEEDED"]
 
 
+async def test_calls_that_run_at_once_share_what_a_query_may_cost(index, server, tmp_path):
+    async with answering(index, tmp_path, server.url, grading="each") as stubs:
+        dry_run = (await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))).dry_run
+        limit = dry_run.stages[0].max_cost_usd / 2
+        failed = await failure(stubs.queries.Query(QueryRequest(query=LAW, max_cost_usd=limit)))
+    assert failed.kind == ("FAILED_PRECONDITION", "BUDGET_EXCEEDED")
+    assert "answer" not in asked(server)
+
+
 async def test_the_answer_is_not_asked_for_with_too_little_left_after_grading(stubs, server):
     dry_run = (await stubs.queries.Query(QueryRequest(query=LAW, dry_run=True))).dry_run
     grade = next(stage for stage in dry_run.stages if stage.stage == "grade")

@@ -76,6 +76,8 @@ def test_fees_requirements_and_definitions_leave_as_their_quotes(text, quotes):
         "Delaware law governs this Agreement.",
         "The courts of Illinois govern the Agreement.",
         "Illinois is governed by the laws of this Agreement.",
+        "It is so.",
+        "\u200b",
     ],
 )
 def test_a_statement_that_does_more_than_shorten_its_quote_leaves_as_its_quote(text):
