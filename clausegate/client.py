@@ -13,7 +13,7 @@ class Client(Questions, Searches, Library, Texts):
     """See `connect`. Every method raises `ClausegateError` when its call fails."""
 
 
-def connect(address: str | Addresses, *, deadline_seconds: float = 120.0) -> Client:
+def connect(address: str | Addresses, *, deadline_seconds: float = 240.0) -> Client:
     """A client of the services at `address`; one address means that all of them listen there.
 
     Use it as an async context manager. `deadline_seconds` bounds each call that names no deadline of its own;

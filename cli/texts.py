@@ -106,13 +106,14 @@ async def _rewrite(connection: Gateway, request: RewriteRequest, output: Output)
     with output.errors.status("rewriting"):
         async with connection.connected() as gateway:
             response = await gateway.rewrite(request)
+    text = response.text.removesuffix("\n")  # printing ends the last line
     if output.as_json:
         output.json(response)
     elif output.console.is_terminal:
-        output.console.print(Text(visible(response.text)))
+        output.console.print(Text(visible(text)))
         for part in section("Rests on", citation_lines(response.citations)):
             output.console.print(part)
         output.footer(footer(response.metadata, response.usage))
     else:
-        output.verbatim(response.text)
+        output.verbatim(text)
     return 0

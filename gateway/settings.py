@@ -18,12 +18,12 @@ class GatewaySettings(ProcessSettings):
     retrieval_address: str = Field(default="127.0.0.1:7002", description="The retrieval service.")
     answer_address: str = Field(default="127.0.0.1:7003", description="The answer service.")
     request_deadline_seconds: float = Field(
-        default=120.0,
+        default=240.0,
         gt=0,
         description="Time for a request that does not say `X-Request-Timeout`: two calls of a model.",
     )
     max_deadline_seconds: float = Field(
-        default=300.0, gt=0, description="The most that `X-Request-Timeout` can ask for, uploads excepted."
+        default=600.0, gt=0, description="The most that `X-Request-Timeout` can ask for, uploads excepted."
     )
     upload_deadline_seconds: float = Field(
         default=3600.0, gt=0, description="Time for ingesting an upload, and the most that can be asked for."
