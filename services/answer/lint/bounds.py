@@ -39,11 +39,19 @@ _PHRASES: dict[str, str] = {
     **{f"{no} {word} than": "<=" for no in ("no", "not") for word in ("more", "greater", "longer", "later")},
     **{f"{no} {word} than": ">=" for no in ("no", "not") for word in ("less", "fewer", "earlier", "sooner")},
 }
-_SUPPORTING = {"within": "<=", "maximum": "<=", "minimum": ">="}
+_SUPPORTING = {
+    "within": "<=",
+    "maximum": "<=",
+    "minimum": ">=",
+    "limited to": "<=",
+    "capped at": "<=",
+}
 """Say a bound, but too loosely to ask for it: a statement may say `within` of whatever has a date."""
 _LONGEST = 3
 _REACH = 6
 """Tokens between a bound and its number."""
+_DENIAL_REACH = 12
+"""Tokens between `exceed` and what denies it."""
 _BEHIND = frozenset(("or more", "or longer", "or later", "or greater", "or less", "or fewer", "or earlier"))
 _RATE_WORDS = {
     "hourly": "hour",
@@ -70,6 +78,8 @@ class Bound:
     start: int
     end: int
     """Its tokens."""
+    denial: int | None = None
+    """The token that turns it round from further away: `no` of `in no event shall the fee exceed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +124,22 @@ def _bound_at(tokens: Sequence[Token], i: int) -> Bound | None:
             of = _number_before(tokens, i) if phrase in _BEHIND else _number_after(tokens, i + length)
             if of is None and phrase in _BEHIND:
                 return None
-            asked = phrase in _PHRASES
             text = written(tokens[i : i + length])
-            return Bound(relation, of or _word_after(tokens, i + length), text, asked, i, i + length)
+            denial = _denial_before(tokens, i) if phrase == "exceed" else None
+            if denial is not None:
+                relation = "<="
+            of = of or _word_after(tokens, i + length)
+            return Bound(relation, of, text, phrase in _PHRASES, i, i + length, denial)
+    return None
+
+
+def _denial_before(tokens: Sequence[Token], i: int) -> int | None:
+    """The last `no` or `not` before token `i` in its sentence and within reach."""
+    for at in range(i - 1, max(-1, i - 1 - _DENIAL_REACH), -1):
+        if tokens[at].text in (".", ";"):
+            return None
+        if tokens[at].word in ("no", "not"):
+            return at
     return None
 
 

@@ -4,74 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from services.answer.lint import wording
-from services.answer.lint.bounds import Bound, Rate, bounds_of, rates_of
 from services.answer.lint.findings import Finding, LintRule
-from services.answer.lint.polarity import Modal, Negation, modals_of, negations_of
-from services.answer.lint.quantities import Amount, Code, DateFound, FreeUnit, Label, Place, quantities_of
+from services.answer.lint.polarity import Negation
+from services.answer.lint.quantities import Amount
+from services.answer.lint.reading import Text
 from services.answer.lint.tokens import Kind, Token, tokens_of
-from services.answer.lint.vocabulary import FUNCTION_WORDS, REVERSING_PREFIXES, Force
+from services.answer.lint.vocabulary import CONDITIONS, EXCEPTIONS, REVERSING_PREFIXES, Force
 
 SUPPORTED_SHARE = 0.5
 """Share of a statement's content words that must stand in its quotes or in the question."""
 _SHORTEST_ROOT = 5
-
-
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """A number of any kind and the two words before and behind it, where they say something."""
-
-    value: str
-    rule: LintRule
-    text: str
-    contexts: tuple[tuple[str, ...], ...]
-
-
-@dataclass(slots=True)
-class _Text:
-    """Everything of a text, or of all quotes together, that the lint compares."""
-
-    tokens: list[Token] = field(default_factory=list)
-    amounts: list[Amount] = field(default_factory=list)
-    dates: list[DateFound] = field(default_factory=list)
-    labels: list[Label] = field(default_factory=list)
-    codes: list[Code] = field(default_factory=list)
-    free: list[FreeUnit] = field(default_factory=list)
-    bounds: list[Bound] = field(default_factory=list)
-    rates: list[Rate] = field(default_factory=list)
-    negations: list[Negation] = field(default_factory=list)
-    modals: list[Modal] = field(default_factory=list)
-    numbers: list[_Number] = field(default_factory=list)
-
-    def add(self, text: str) -> None:
-        """Read one more text; nothing is read across the border of two."""
-        tokens = tokens_of(text)
-        self.tokens += tokens
-        for one in quantities_of(tokens):
-            match one:
-                case Amount():
-                    self.amounts.append(one)
-                    self.numbers.append(_Number(one.value, one.rule, one.text, _contexts(tokens, one.place)))
-                case DateFound():
-                    self.dates.append(one)
-                case Label():
-                    self.labels.append(one)
-                    rule = LintRule.CLAUSE_NUMBER
-                    self.numbers.append(_Number(one.label, rule, one.text, _contexts(tokens, one.place)))
-                case Code():
-                    self.codes.append(one)
-                    rule = LintRule.NUMBER
-                    self.numbers.append(_Number(one.value, rule, one.text, _contexts(tokens, one.place)))
-                case FreeUnit():
-                    self.free.append(one)
-        bounds = bounds_of(tokens)
-        self.bounds += bounds
-        self.rates += rates_of(tokens)
-        within = frozenset(at for bound in bounds if bound.asked for at in range(bound.start, bound.end))
-        self.negations += negations_of(tokens, within)
-        self.modals += modals_of(tokens)
+TAKEN_SHARE, MIN_TAKEN = 0.6, 3
+"""Share and number of the words of a negation that a statement must have to be about the same."""
 
 
 def lint(statement: str, quotes: Sequence[str], question: str = "") -> tuple[Finding, ...]:
@@ -79,7 +25,7 @@ def lint(statement: str, quotes: Sequence[str], question: str = "") -> tuple[Fin
 
     The question may lend names and words, never numbers, links, negations or modals. Linear in all lengths.
     """
-    claim, source, asked = _Text(), _Text(), tokens_of(question)
+    claim, source, asked = Text(), Text(), tokens_of(question)
     claim.add(statement)
     for quote in quotes:
         source.add(quote)
@@ -96,7 +42,7 @@ def lint(statement: str, quotes: Sequence[str], question: str = "") -> tuple[Fin
     return tuple(dict.fromkeys(found))
 
 
-def _quantities(claim: _Text, source: _Text) -> Iterator[Finding]:
+def _quantities(claim: Text, source: Text) -> Iterator[Finding]:
     holds_amount = _amounts_of(source)
     for amount in claim.amounts:
         # `one` is more often a pronoun than a count.
@@ -110,7 +56,7 @@ def _quantities(claim: _Text, source: _Text) -> Iterator[Finding]:
             yield Finding(LintRule.DATE, dated.text)
 
 
-def _references(claim: _Text, source: _Text) -> Iterator[Finding]:
+def _references(claim: Text, source: Text) -> Iterator[Finding]:
     written = {one.word for one in source.tokens if one.kind in (Kind.NUMBER, Kind.CODE)}
     labels = {one.label for one in source.labels}
     for label in claim.labels:
@@ -122,18 +68,25 @@ def _references(claim: _Text, source: _Text) -> Iterator[Finding]:
             yield Finding(LintRule.NUMBER, code.text)
 
 
-def _swapped(claim: _Text, source: _Text) -> Iterator[Finding]:
-    """Numbers of the quotes in another's place: `pay within 30 days` where 60 stands behind `pay within`."""
+def _swapped(claim: Text, source: Text) -> Iterator[Finding]:
+    """Numbers of the quotes in another's place: `pay within 30 days` where 60 stands behind `pay within`.
+
+    A number that is said more often than in the quotes, while another is said less often, has replaced it.
+    """
     known: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for one in source.numbers:
         for context in one.contexts:
             known[context].add(one.value)
+    left = Counter(one.value for one in source.numbers if not one.again)
+    left.subtract(one.value for one in claim.numbers if not one.again)
+    unsaid = any(count > 0 for count in left.values())
     for one in claim.numbers:
-        if any(context in known and one.value not in known[context] for context in one.contexts):
+        replaced = any(context in known and one.value not in known[context] for context in one.contexts)
+        if replaced or (unsaid and left[one.value] < 0 and one.text.casefold() != "one"):
             yield Finding(one.rule, one.text)
 
 
-def _amounts_of(source: _Text) -> Callable[[Amount], bool]:
+def _amounts_of(source: Text) -> Callable[[Amount], bool]:
     """Tells whether the quotes hold an amount."""
     units: dict[str, set[object]] = defaultdict(set)
     for one in source.amounts:
@@ -164,7 +117,7 @@ def _holds_label(label: str, labels: Collection[str], written: set[str], tokens:
     return bool(tokens) and tokens[0].word == label
 
 
-def _bounds(claim: _Text, source: _Text) -> Iterator[Finding]:
+def _bounds(claim: Text, source: Text) -> Iterator[Finding]:
     bounds = {(one.relation, one.of) for one in source.bounds}
     for bound in claim.bounds:
         if bound.asked and (bound.relation, bound.of) not in bounds:
@@ -175,7 +128,7 @@ def _bounds(claim: _Text, source: _Text) -> Iterator[Finding]:
             yield Finding(LintRule.NUMBER, rate.text)
 
 
-def _negations(claim: _Text, source: _Text) -> Iterator[Finding]:
+def _negations(claim: Text, source: Text) -> Iterator[Finding]:
     left = _Pairing(source.negations)
     unmatched = list(claim.negations)
     for pairs in (left.same_word, left.same_head, left.same_scope):
@@ -184,11 +137,21 @@ def _negations(claim: _Text, source: _Text) -> Iterator[Finding]:
     for one in unmatched:
         if not one.soft and not (one.word == "nor" and one.head in reach):
             yield Finding(LintRule.NEGATION, one.text)
+    yield from _dropped(claim, list(left.unused()))
+
+
+def _dropped(claim: Text, unused: Sequence[Negation]) -> Iterator[Finding]:
+    """Negations of the quotes that the statement leaves out of what it takes from them."""
     stems = {wording.stem_of(token.word) for token in wording.words_of(claim.tokens)}
     stems |= {token.word for token in claim.tokens if token.kind in (Kind.NUMBER, Kind.CODE)}
     denied = {stem for one in claim.negations for stem in one.scope}
-    for one in left.unused():
-        if not one.soft and one.head in stems and not (one.word == "nor" and one.head in denied):
+    conditional = any(token.word in CONDITIONS for token in claim.tokens)
+    for i, one in enumerate(unused):
+        pair = {other.word in EXCEPTIONS for other in unused[max(0, i - 1) : i + 2]}
+        if one.soft or (one.word == "nor" and one.head in denied) or (conditional and pair == {True, False}):
+            continue
+        taken = sum(stem in stems for stem in one.scope)
+        if one.head in stems or taken >= max(MIN_TAKEN, TAKEN_SHARE * len(one.scope)):
             yield Finding(LintRule.NEGATION, one.text)
 
 
@@ -232,7 +195,7 @@ class _Pairing:
         return False
 
 
-def _modals(claim: _Text, source: _Text) -> Iterator[Finding]:
+def _modals(claim: Text, source: Text) -> Iterator[Finding]:
     """A modal must stand before the same word as in the quotes; other words may have any of theirs."""
     forces = {one.force for one in source.modals}
     by_head: dict[str, Counter[Force]] = defaultdict(Counter)
@@ -251,7 +214,7 @@ def _modals(claim: _Text, source: _Text) -> Iterator[Finding]:
             own[one.force] -= 1
 
 
-def _names(claim: _Text, source: _Text, asked: Sequence[Token]) -> Iterator[Finding]:
+def _names(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Finding]:
     links = {token.word for token in wording.links_of(source.tokens)}
     for link in wording.links_of(claim.tokens):
         if link.word not in links:
@@ -262,7 +225,7 @@ def _names(claim: _Text, source: _Text, asked: Sequence[Token]) -> Iterator[Find
             yield Finding(LintRule.NAME, name.text)
 
 
-def _words(claim: _Text, source: _Text, asked: Sequence[Token]) -> Iterator[Finding]:
+def _words(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Finding]:
     words = list(wording.words_of(claim.tokens))
     known = _stems(source.tokens) | _stems(asked)
     missing = [token for token in words if wording.stem_of(token.word) not in known]
@@ -285,13 +248,3 @@ def _opposites(word: str) -> Iterator[str]:
 
 def _stems(tokens: Sequence[Token]) -> set[str]:
     return {wording.stem_of(token.word) for token in tokens if token.kind is Kind.WORD}
-
-
-def _contexts(tokens: Sequence[Token], place: Place) -> tuple[tuple[str, ...], ...]:
-    before = [one for one in tokens[max(0, place.start - 4) : place.start] if one.kind is not Kind.MARK]
-    behind = [one for one in tokens[place.end : place.end + 4] if one.kind is not Kind.MARK]
-    return tuple(
-        (side, *(token.word for token in near))
-        for side, near in (("before", before[-2:]), ("behind", behind[:2]))
-        if any(token.word not in FUNCTION_WORDS for token in near)
-    )

@@ -1,6 +1,6 @@
 """Finds negations and modals, and what they are about.
 
-A negation or modal is about the next content words of its clause, the first of them its head: `not`
+A negation or modal is about the next content words of its sentence, the first of them its head: `not`
 of `shall not redistribute the Data` is about redistributing data.
 """
 
@@ -15,6 +15,7 @@ from services.answer.lint.vocabulary import (
     DENIED_SUBJECTS,
     EXEMPTED,
     GENERIC,
+    LEADING_TO,
     MODALS,
     NEGATIONS,
     SOFT_NEGATIONS,
@@ -31,6 +32,8 @@ _SUBJECT_REACH = 8
 """Tokens between `no` of `no person may` and its modal."""
 _SENTENCE_ENDS = frozenset(".!?;")
 _CLAUSE_ENDS = frozenset(".!?;,:")
+_LIMIT = ("limit",)
+"""`Without limitation` and `not limited to` are about nothing else."""
 _FORCE_WORDS = frozenset((*MODALS, *SUPPORTING_MODALS))
 
 
@@ -70,10 +73,12 @@ def negations_of(tokens: Sequence[Token], skipped: frozenset[int]) -> Iterator[N
     """Every negation but those at the tokens `skipped`, in order."""
     for i, token in enumerate(tokens):
         soft = token.word in SOFT_NEGATIONS
-        if i in skipped or not (soft or _is_negation(token)) or _is_number_sign(tokens, i):
+        if i in skipped or not (soft or _is_negation(token)) or _denies_nothing(tokens, i):
             continue
         word = "not" if token.word.endswith("n't") or token.word == "cannot" else token.word
         scope = _scope(tokens, i + 1) or _before(tokens, i)
+        if word == "non" or scope[:1] == _LIMIT:
+            scope = scope[:1]
         text = " ".join(one.text for one in tokens[i : i + 4] if one.kind is not Kind.MARK)
         yield Negation(word, scope, soft, text)
 
@@ -116,8 +121,10 @@ def _is_denied(tokens: Sequence[Token], i: int) -> bool:
 
 def _leads_to_modal(tokens: Sequence[Token], i: int) -> bool:
     """Whether another word says what the modal would: `shall be permitted`, `shall have no obligation`."""
-    behind = [token.word for token in tokens[i + 1 : i + 5] if token.word not in ("not", "no", "in", "any")]
-    return behind[:1] in (["be"], ["have"]) and len(behind) > 1 and behind[1] in MODALS.keys() | EXEMPTED
+    behind = [
+        token.word for token in tokens[i + 1 : i + 5] if token.word not in ("not", "no", "in", "any", "the")
+    ]
+    return behind[:1] in (["be"], ["have"]) and len(behind) > 1 and behind[1] in LEADING_TO
 
 
 def _clause_before(tokens: Sequence[Token], i: int, reach: int) -> Iterator[Token]:
@@ -131,11 +138,10 @@ def _clause_before(tokens: Sequence[Token], i: int, reach: int) -> Iterator[Toke
 
 
 def _scope(tokens: Sequence[Token], i: int) -> tuple[str, ...]:
-    """Stems and numbers from token `i` to the end of the clause; of the sentence when the clause has none."""
+    """Stems and numbers from token `i` to the end of the sentence."""
     found: list[str] = []
     for token in tokens[i : i + _REACH]:
-        ended = token.text in _SENTENCE_ENDS or (found and token.text in _CLAUSE_ENDS)
-        if ended or len(found) == SCOPE:
+        if token.text in _SENTENCE_ENDS or len(found) == SCOPE:
             break
         if token.kind in (Kind.NUMBER, Kind.CODE):
             found.append(token.word)
@@ -145,23 +151,18 @@ def _scope(tokens: Sequence[Token], i: int) -> tuple[str, ...]:
 
 
 def _before(tokens: Sequence[Token], i: int) -> tuple[str, ...]:
-    """The content word before a negation that ends its sentence."""
-    for at in range(i - 1, max(-1, i - 1 - _REACH), -1):
-        if is_content(tokens[at]):
-            return (stem_of(tokens[at].word),)
-    return ()
+    """Stems before a negation that ends its sentence, the nearest first."""
+    near = (tokens[at] for at in range(i - 1, max(-1, i - 1 - _REACH), -1))
+    return tuple(stem_of(token.word) for token in near if is_content(token))[:SCOPE]
 
 
 def _is_negation(token: Token) -> bool:
     return token.word in NEGATIONS or token.word.endswith("n't")
 
 
-def _is_number_sign(tokens: Sequence[Token], i: int) -> bool:
-    """Whether `No` stands for a number, as in `No. 5`."""
+def _denies_nothing(tokens: Sequence[Token], i: int) -> bool:
+    """Whether `No` stands for a number, as in `No. 5`, or begins a reply, which then says it all."""
     behind = tokens[i + 1 : i + 3]
-    return (
-        tokens[i].word == "no"
-        and len(behind) == 2
-        and behind[0].text == "."
-        and behind[1].kind in (Kind.NUMBER, Kind.CODE)
-    )
+    if tokens[i].word != "no" or len(behind) < 2 or behind[0].text not in (".", ","):
+        return False
+    return i == 0 or behind[1].kind in (Kind.NUMBER, Kind.CODE)

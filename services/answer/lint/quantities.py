@@ -161,6 +161,11 @@ class _Reader:
         unit, value, end = before, numeral.value, numeral.end
         if before:
             self._bound.add(i)
+            named = _currency(tokens[end]) if end < len(tokens) else None
+            if named and named.holds(before):
+                # `$50 USD`
+                self._bound.add(end)
+                unit = named
         else:
             unit, end = self._unit_after(numeral.end)
         unit = unit or self._carried(i)

@@ -105,7 +105,8 @@ NEGATIONS = frozenset(
 SOFT_NEGATIONS = frozenset(
     _listed("""
     prohibit prohibits prohibited prohibiting prohibition forbid forbids forbidden refrain fail fails failed
-    failing failure lack absence prevent unable otherwise other
+    failing failure lack absence prevent unable otherwise other exempt exempted waive waives waived refuse
+    refuses refused deny denies denied
 """)
 )
 """Deny as well, in other words; they may stand for a negation, but their absence is no finding."""
@@ -157,6 +158,11 @@ EXEMPTED = frozenset(
     _listed("required obliged obligated mandatory obligation obligations requirement duty need liable")
 )
 """Denied, they say that there is no duty."""
+LEADING_TO = frozenset((*MODALS, *EXEMPTED, *_listed("right rights option authority permission able free")))
+"""Behind `shall be` and `shall have` they say what `shall` does not."""
+EXCEPTIONS = frozenset(_listed("without except excepting excluding unless"))
+CONDITIONS = frozenset(_listed("require requires required requirement only need needs subject"))
+"""Say in one what a ban and its exception say in two: `not without consent`, `only with consent`."""
 GENERIC = frozenset(
     _listed("party parties agreement contract section article clause schedule provision person persons")
 )

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from services.answer.lint.quantities import written
 from services.answer.lint.tokens import Kind, Token
-from services.answer.lint.vocabulary import FUNCTION_WORDS, NUMBER_WORDS
+from services.answer.lint.vocabulary import CURRENCIES, FUNCTION_WORDS, NUMBER_WORDS
 from services.answer.stems import stems_of
 
 
@@ -38,7 +38,7 @@ def links_of(tokens: Sequence[Token]) -> Iterator[Token]:
 def names_of(tokens: Sequence[Token]) -> Iterator[Token]:
     """Words with a capital that no sentence start explains."""
     for i, token in enumerate(tokens):
-        if token.kind is not Kind.WORD or not is_content(token) or token.text[0].islower():
+        if not is_content(token) or token.text[0].islower() or token.word in CURRENCIES:
             continue
         following = tokens[i + 1] if i + 1 < len(tokens) else None
         leads_name = following is not None and following.text[0].isupper() and is_content(following)
