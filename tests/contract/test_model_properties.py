@@ -1,17 +1,14 @@
 """Whatever a model says and however its server fails: what leaves is true to the documents, or a typed error.
 
-Replies are generated: mixtures of everything that `mutations` and `behaviours` know, for grading, answers and
-snippets, sent over a real socket through the real services.
+Replies are generated: mixtures of everything that `mutations` and `behaviours` know, for every task that asks a
+model, sent over a real socket through the real services. What must hold of what leaves stands in `model_laws`.
 """
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-import grpc
 import pytest
 import pytest_asyncio
 from google.protobuf.json_format import MessageToDict
@@ -20,11 +17,26 @@ from hypothesis import strategies as st
 
 from chassis.channel import open_channel
 from clausegate.answer.v1 import answer_pb2
+from clausegate.answer.v1.article_service_pb2 import CompileArticleRequest
+from clausegate.answer.v1.query_generation_service_pb2 import GenerateQueriesRequest
 from clausegate.answer.v1.query_service_pb2 import QueryRequest, QueryResponse, StreamQueryRequest
 from clausegate.answer.v1.research_service_pb2 import (
     UNVERIFIED_SNIPPETS_DROP,
     UNVERIFIED_SNIPPETS_FLAG,
     ExtractSnippetsRequest,
+)
+from clausegate.answer.v1.rewrite_service_pb2 import RewriteRequest
+from clausegate.corpus.v1.article_pb2 import CLAIM_CONFIDENCE_SOURCED
+from tests.contract.model_laws import (
+    DEADLINE_SECONDS,
+    NUMBER,
+    assert_citations,
+    assert_explained,
+    assert_in_quotes,
+    assert_nothing_leaks,
+    outcome,
+    outcomes,
+    strings,
 )
 from tests.contract.model_stack import (
     TEXTS,
@@ -32,19 +44,15 @@ from tests.contract.model_stack import (
     Reader,
     Stubs,
     answering,
-    codes_by_reason,
-    failure_of,
     index_of,
 )
 from tests.fakes.model_server import ModelServer
-from tests.fakes.moves import REASONS, WELL_FORMED, Move, Played, moves, sound
-from tests.fakes.prompts import contracts
+from tests.fakes.moves import WELL_FORMED, Move, Played, moves, sound
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-DEADLINE_SECONDS = 10.0
-"""Of the caller; never reached, because a model call has this long:"""
 MODEL_SECONDS = 0.8
+"""For a call of the model, so that callers never reach their deadline."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,16 @@ queries = st.builds(
 researches = st.builds(
     Case, question=questions, moves=st.fixed_dictionaries({"snippets": moves}), flag=st.booleans()
 )
+
+
+REWRITTEN = "The Licensee shall pay USD 5 within 10 days and may not resell the data."
+WRITING = {
+    "article": lambda stubs: stubs.articles.CompileArticle(CompileArticleRequest(sources=["cme"])),
+    "queries": lambda stubs: stubs.generation.GenerateQueries(GenerateQueriesRequest(topic="fees")),
+    "rewrite": lambda stubs: stubs.rewriting.Rewrite(
+        RewriteRequest(text=REWRITTEN, instruction="Make it plainer.", sources=["cme"])
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -123,6 +141,19 @@ async def test_an_answer_is_true_to_the_documents_or_a_typed_failure(stack, case
 @given(case=researches)
 async def test_snippets_are_true_to_the_documents_or_a_typed_failure(stack, case):
     await check_research(stack, case)
+
+
+@settings(generated, max_examples=60)
+@given(task=st.sampled_from(sorted(WRITING)), said=moves)
+async def test_what_a_model_writes_is_true_to_the_documents_or_a_typed_failure(stack, task, said):
+    await check_writing(stack, task, said)
+
+
+@pytest.mark.soak
+@settings(generated, max_examples=2_000)
+@given(task=st.sampled_from(sorted(WRITING)), said=moves)
+async def test_much_that_a_model_writes_is_true_to_the_documents_or_a_typed_failure(stack, task, said):
+    await check_writing(stack, task, said)
 
 
 @pytest.mark.soak
@@ -187,42 +218,55 @@ async def check_research(stack: Stack, case: Case) -> None:
     assert_nothing_leaks([done.summary, *(one.relevance for one in results)], played)
 
 
-async def outcome(call):
-    """The response, or how the call failed."""
-    began = time.monotonic()
-    try:
-        return await call
-    except grpc.aio.AioRpcError as error:
-        assert time.monotonic() - began < DEADLINE_SECONDS
-        return failure_of(error)
+async def check_writing(stack: Stack, task: str, said: tuple[Move, ...]) -> None:
+    played = Played({task: said})
+    stack.server.respond = played
+    written = await outcome(WRITING[task](stack.stubs))
+    if isinstance(written, Failure):
+        assert_explained(written, played, task)
+        return
+    assert_nothing_leaks(strings(MessageToDict(written)), played)
+    await LAWS[task](stack, written)
 
 
-async def outcomes(call):
-    """The events, and how the call failed, if it did."""
-    events = []
-    try:
-        async for event in call:
-            events.append(event)  # noqa: PERF401 - what came before a failure counts
-    except grpc.aio.AioRpcError as error:
-        return events, failure_of(error)
-    return events, None
+async def assert_article(stack: Stack, response) -> None:
+    article = response.article
+    sourced = [one for one in article.key_claims if one.HasField("citation")]
+    await assert_citations(stack.reader, [one.citation for one in sourced])
+    for claim in article.key_claims:
+        assert claim.HasField("citation") == (claim.confidence == CLAIM_CONFIDENCE_SOURCED)
+    for claim in sourced:
+        assert_in_quotes(claim.claim, [claim.citation.quote])
+    texts = [article.title, article.summary, article.article_body, *article.concepts, *article.open_questions]
+    texts += [one.claim for one in article.key_claims] + [one.title for one in article.backlink_suggestions]
+    material = "".join(text for name, text in TEXTS.items() if name.startswith("cme/"))
+    assert_numbers(texts, material)
 
 
-def assert_explained(failure: Failure, played: Played, contract: str) -> None:
-    """A failure is typed, and is that of the call that failed."""
-    assert codes_by_reason().get(failure.reason) == failure.code, failure
-    last = played.last(contract)
-    assert last is not None, f"{failure} without asking the model for {contract}"
-    assert failure.reason == REASONS.get(last.name, "CONTRACT_FAILED"), (failure, last)
-    assert not last.sound, f"{failure} after a sound reply"
-    if failure.code in ("UNAVAILABLE", "RESOURCE_EXHAUSTED") and failure.reason != "CONTRACT_FAILED":
-        assert failure.retry_after_seconds is not None, failure
-    assert_nothing_leaks([failure.message], played)
+async def assert_queries(stack: Stack, response) -> None:
+    assert len({" ".join(query.casefold().split()) for query in response.queries}) == 10
+    assert all(query.strip() for query in response.queries)
+
+
+async def assert_rewrite(stack: Stack, response) -> None:
+    await assert_citations(stack.reader, response.citations)
+    assert response.text.strip()
+    assert_numbers([response.text], "\n".join([REWRITTEN, *(one.quote for one in response.citations)]))
+
+
+LAWS = {"article": assert_article, "queries": assert_queries, "rewrite": assert_rewrite}
+
+
+def assert_numbers(texts, material: str) -> None:
+    """Numbers stand in the material, and links of the fake do not stand anywhere."""
+    for text in texts:
+        assert set(NUMBER.findall(text)) <= set(NUMBER.findall(material)), text
+        assert "evil.example" not in text
 
 
 async def assert_true(stack: Stack, response: QueryResponse, played: Played, case: Case) -> None:
     """A response says nothing that the documents do not."""
-    await assert_citations(stack, response.citations)
+    await assert_citations(stack.reader, response.citations)
     by_number = {citation.number: citation for citation in response.citations}
     for statement in response.statements:
         assert statement.citation_numbers
@@ -254,64 +298,14 @@ def assert_refusal(response: QueryResponse, played: Played, case: Case) -> None:
     assert response.refusal.gate.passed
 
 
-async def assert_citations(stack: Stack, citations) -> None:
-    """Every quote is a contiguous stretch of its chunk, as stored, and of the text, where it says."""
-    chunks = await stack.reader.chunks([citation.chunk_id for citation in citations])
-    for citation in citations:
-        start, end, chunk = citation.span.start, citation.span.end, chunks[citation.chunk_id]
-        assert citation.quote.strip()
-        assert citation.quote == TEXTS[citation.document][start:end]
-        assert citation.quote == chunk.text[start - chunk.span.start : end - chunk.span.start]
-        assert chunk.span.start <= start < end <= chunk.span.end
-        assert (citation.document, citation.source) == (chunk.document_id, chunk.source)
-
-
 async def assert_snippets(stack: Stack, snippets, *, flag: bool) -> None:
-    await assert_citations(stack, [one.citation for one in snippets if one.verified])
+    await assert_citations(stack.reader, [one.citation for one in snippets if one.verified])
     for snippet in snippets:
         assert snippet.verified == snippet.HasField("citation")
         assert snippet.verified or flag
         if snippet.verified:
             assert snippet.content == snippet.citation.quote
             assert snippet.source_id == snippet.citation.document
-
-
-NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
-DENIALS = re.compile(r"\b(?:not|never|no|neither)\b", re.IGNORECASE)
-LOADED = re.compile(
-    r"\b(?:typically|likely|shall|must|may|without|monthly|yearly|days|months|years|two|ten|thirty|forty|sixty"
-    r"|ninety|[A-Z]{3,}|Licens(?:ee|or)|Vendor|Subscriber|Illinois|Delaware|March|April)\b"
-)
-"""Words that a statement may not have unless its quotes do: what `SWAPPED` exchanges, and guesses."""
-
-
-def assert_in_quotes(text: str, quotes, counts=frozenset()) -> None:
-    """What is loaded in a text stands in its quotes; numbers may also be `counts` of them."""
-    quoted = "\n".join(quotes)
-    assert set(NUMBER.findall(text)) <= {*NUMBER.findall(quoted), *counts}, (text, quoted)
-    assert set(LOADED.findall(text)) <= set(LOADED.findall(quoted)), (text, quoted)
-    assert "evil.example" not in text, text
-    if quotes and DENIALS.search(text):
-        assert DENIALS.search(quoted), (text, quoted)
-
-
-def assert_nothing_leaks(texts, played: Played) -> None:
-    """Neither system prompts nor markers nor their codes."""
-    said = "\n".join(texts)
-    for shown in played.shown:
-        for code in shown.codes:
-            assert code not in said
-    for contract in contracts().values():
-        for line in contract.system.splitlines():
-            assert len(line) <= 30 or line.strip() not in said, line
-
-
-def strings(value):
-    """All texts of a JSON value."""
-    if isinstance(value, str):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for one in inner for text in strings(one)]
 
 
 def folded(events) -> QueryResponse:
