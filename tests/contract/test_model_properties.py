@@ -1,7 +1,7 @@
 """Whatever a model says and however its server fails: what leaves is true to the documents, or a typed error.
 
-Replies are generated: mixtures of everything that `mutations` and `behaviours` know, for every task that asks a
-model, sent over a real socket through the real services. What must hold of what leaves stands in `model_laws`.
+Replies are generated: mixtures of everything that `mutations` and `behaviours` know, for every task that asks
+a model, sent over a real socket through the real services. `model_laws` says what must hold of what leaves.
 """
 
 from __future__ import annotations
