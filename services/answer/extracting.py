@@ -27,7 +27,7 @@ from services.answer.signing import Signer
 from services.answer.snippets import Delivered, Passage, Snippet, Wanted, checked_summary, deliver
 from services.answer.tasks import Task
 from services.answer.usage import StageUsage
-from services.answer.wording import NOTHING_FOUND, all_dropped
+from services.answer.wording import NOTHING_FOUND, none_stands
 
 if TYPE_CHECKING:
     from services.answer.clients.retrieval import RetrievalClient
@@ -180,7 +180,7 @@ class Extractor:
 def _summary(said: str, delivered: Delivered, named: int, wanted: Wanted) -> str:
     if delivered.verified:
         return checked_summary(said, delivered.verified, wanted)
-    return all_dropped(named) if named else NOTHING_FOUND
+    return none_stands(named) if named else NOTHING_FOUND
 
 
 def _silence(delivered: Delivered, *, named: bool) -> str | None:

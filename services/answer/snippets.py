@@ -1,7 +1,8 @@
 """Checks the passages that somebody says chunks hold, and delivers those that do (SN-3, SN-5). Pure.
 
-What is delivered are the stored words, with ids, title and location of the chunk. Whoever named the passage
-has a say in the choice, the order and the reason, and in the reason only if the claim lint finds nothing.
+What is delivered are the stored words, whole sentences of them, with ids, title and location of the chunk.
+Whoever named the passage has a say in the choice, the order and the reason, and in the reason only if it
+neither guesses nor says more than the passage.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from services.answer.answers import Citation
 from services.answer.citing import Citations, Quote
 from services.answer.contracts.snippets import MAX_SNIPPETS
 from services.answer.corpus import Chunk
-from services.answer.lint import lint
+from services.answer.stating import overstates, plain
 from services.answer.wording import mentions, summary_of
 
 UNVERIFIED_RELEVANCE = "Not found in the stored text of one chunk."
@@ -83,7 +84,7 @@ class Wanted:
 
 
 def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -> Delivered:
-    """The passages whose words stand in their chunk, in the order given, which is densest first.
+    """The passages whose words stand in their chunk, as whole sentences, in the order given: densest first.
 
     Of passages of one document that overlap, as neighbouring chunks do, the first is kept. With `FLAG` the
     others are delivered as they came, without a citation.
@@ -108,8 +109,9 @@ def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -
 def checked_summary(summary: str, snippets: Sequence[Snippet], wanted: Wanted) -> str:
     """A summary that says nothing beyond these verified snippets: the given one, or one by code."""
     quotes = [one.content for one in snippets]
-    if summary.strip() and not lint(summary, quotes, wanted.question):
-        return " ".join(summary.split())
+    said = plain(summary)
+    if said and not overstates(said, quotes, wanted.question):
+        return said
     return summary_of(quotes, [one.chunk.title for one in snippets if one.chunk], wanted.stems)
 
 
@@ -117,7 +119,8 @@ def _cite(passage: Passage, citations: Citations) -> Citation | None:
     chunk = passage.chunk
     if chunk is None:
         return None
-    return citations.cite(Quote(passage.content, chunk.chunk_id, chunk.document_id, passage.start))
+    quote = Quote(passage.content, chunk.chunk_id, chunk.document_id, passage.start, whole_sentences=True)
+    return citations.cite(quote)
 
 
 def _overlap(one: Citation, other: Citation | None) -> bool:
@@ -125,6 +128,7 @@ def _overlap(one: Citation, other: Citation | None) -> bool:
 
 
 def _relevance(passage: Passage, citation: Citation, wanted: Wanted) -> str:
-    if passage.relevance.strip() and not lint(passage.relevance, [citation.quote], wanted.question):
-        return " ".join(passage.relevance.split())
+    said = plain(passage.relevance)
+    if said and not overstates(said, [citation.quote], wanted.question):
+        return said
     return mentions(citation.quote, wanted.stems)

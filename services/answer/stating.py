@@ -83,7 +83,7 @@ def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, 
     """
     return tuple(
         Claim(
-            _plain(one.text),
+            plain(one.text),
             tuple(
                 Quote(
                     said.quote,
@@ -113,8 +113,8 @@ def borne_out(claims: Sequence[Claim], citations: Citations, question: str) -> S
 def _statements_of(claim: Claim, citations: Citations, question: str) -> Iterator[Statement]:
     stored = {quote: words for quote in claim.quotes if (words := citations.stored(quote))}
     quotes = tuple(stored.values())
-    said = claim.text in map(_plain, quotes)
-    if not quotes or (not said and _overstates(claim.text, quotes, question)):
+    said = claim.text in map(plain, quotes)
+    if not quotes or (not said and overstates(claim.text, quotes, question)):
         return
     cited = [citation for quote in stored if (citation := citations.cite(quote))]
     distinct = tuple({one.number: one for one in cited}.values())
@@ -146,7 +146,7 @@ def _stems(text: str) -> list[str]:
     return [stem_of(token.word) for token in words_of(tokens_of(text))]
 
 
-def _overstates(text: str, quotes: Sequence[str], question: str) -> bool:
+def overstates(text: str, quotes: Sequence[str], question: str) -> bool:
     """Whether a text says more than its quotes."""
     return _guesses(text, quotes) or bool(lint(text, quotes, question))
 
@@ -158,7 +158,7 @@ def _guesses(text: str, quotes: Sequence[str]) -> bool:
     return not phrases <= said
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A model's words on one line, without characters that nobody sees: some turn round what is read."""
     return " ".join("".join(c for c in text if unicodedata.category(c) != "Cf").split())
 

@@ -48,10 +48,11 @@ def summary_of(quotes: Sequence[str], titles: Sequence[str], stems: Collection[s
     return f"{count} quoted from {_joined(named)}. {held}"
 
 
-def all_dropped(count: int) -> str:
-    """That nothing is shown because none of the passages that a model named stands where it said."""
-    named = "the one passage" if count == 1 else f"any of the {count} passages"
-    return f"No passage is shown: the documents do not hold {named} that the model named."
+def none_stands(count: int) -> str:
+    """That none of the passages that somebody named stands where it should."""
+    if count == 1:
+        return "The one passage named does not stand in the documents."
+    return f"None of the {count} passages named stands in the documents."
 
 
 def _listed(words: Sequence[str]) -> str:

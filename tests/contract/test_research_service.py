@@ -22,7 +22,7 @@ from clausegate.retrieval.v1.project_service_pb2 import CreateProjectRequest
 from clausegate.retrieval.v1.project_service_pb2_grpc import ProjectServiceStub
 from services.answer.contracts.snippets import CONTRACT
 from services.answer.wording import NOTHING_FOUND
-from tests.contract.model_stack import TEXTS, Failure, Stubs, answering, failure_of, index_of
+from tests.contract.model_stack import LICENCE, TEXTS, Failure, Stubs, answering, failure_of, index_of
 from tests.contract.retrieval_index import Text, service_at
 from tests.fakes.behaviours import Fails, Says, Waits, fenced, json_reply
 from tests.fakes.model_server import ModelServer
@@ -32,6 +32,8 @@ from tests.fakes.wire import Request
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FEE = "The Licensee shall pay a monthly display fee of USD 120.50 for each Device that shows market data."
+PARAGRAPH = LICENCE.paragraphs[1]
+"""One sentence to the index of these tests, so that is what is delivered of it."""
 QUESTION = "What is the monthly display fee for each Device?"
 NONSENSE = "Which vaccine protects travellers against malaria?"
 SUMMARY = "The monthly display fee is due for each Device. The documents state it."
@@ -117,14 +119,14 @@ async def test_each_snippet_is_an_event_and_all_of_them_are_the_last(model):
 async def test_a_snippet_says_what_its_chunk_says_of_itself(model):
     (snippet,) = (await done(model)).snippets
 
-    assert (snippet.content, snippet.verified) == (FEE, True)
+    assert (snippet.content, snippet.verified) == (PARAGRAPH, True)
     assert (snippet.source_id, snippet.source_title, snippet.source_location) == (
         "cme/licence.txt",
         "licence.txt",
         "Terms",
     )
     span = snippet.citation.span
-    assert TEXTS["cme/licence.txt"][span.start : span.end] == FEE == snippet.citation.quote
+    assert TEXTS["cme/licence.txt"][span.start : span.end] == PARAGRAPH == snippet.citation.quote
     assert (snippet.citation.number, snippet.citation.chunk_id) == (1, snippet.chunk_id)
     assert snippet.citation.certificate.prompt_sha256 == CONTRACT.sha256
 
@@ -147,7 +149,8 @@ async def test_what_leaves_is_the_stored_spelling(model, server):
     server.respond = lambda asked: reply_with((handle_of(asked, "delete all"), words.upper(), "It is so."))
 
     (snippet,) = (await done(model, "What must the Licensee delete on termination?")).snippets
-    assert snippet.content == "delete all market\ndata without delay"
+    assert snippet.content == LICENCE.paragraphs[2]
+    assert "delete all market\ndata without delay" in snippet.content
 
 
 def says_much_that_is_not_there(request: Request) -> Says:
@@ -165,7 +168,7 @@ async def test_what_does_not_stand_in_its_chunk_does_not_leave(model, server):
     server.respond = says_much_that_is_not_there
     result = await done(model)
 
-    assert [one.content for one in result.snippets] == [FEE]
+    assert [one.content for one in result.snippets] == [PARAGRAPH]
     assert (result.result_count, result.dropped_snippets) == (1, 4)
 
 
@@ -184,7 +187,7 @@ async def test_when_nothing_is_left_there_are_no_results_and_the_summary_says_wh
     result = await done(model)
 
     assert (result.no_results, result.result_count, result.dropped_snippets) == (True, 0, 1)
-    assert "that the model named" in result.summary
+    assert result.summary == "The one passage named does not stand in the documents."
     assert records(tmp_path)[-1]["refusal_reason"] == "validation_failed"
 
 
@@ -352,7 +355,7 @@ async def test_the_record_is_on_disk_before_the_first_event(model, tmp_path):
 
     assert event.HasField("result")
     assert (record["task"], record["outcome"], record["query"]) == ("snippets", "answered", QUESTION)
-    assert record["answer"] == f"{FEE}\n{SUMMARY}"
+    assert record["answer"] == f"{PARAGRAPH}\n{SUMMARY}"
     assert record["chunks_retrieved"] >= record["chunks_used"] > 0
 
 

@@ -30,6 +30,7 @@ POLICY = "The vendor pays a monthly fee of USD 90 for each device. It keeps reco
 
 def a_chunk(name: str, text: str, document: str = "cme/a.pdf", start: int = 0) -> Chunk:
     span = Span(start, start + len(text))
+    sentences = [one.span() for one in re.finditer(r"\S.*?[a-z]\.(?=\s|$)", text, re.DOTALL)]
     return Chunk(
         chunk_id=name,
         alias=name,
@@ -43,7 +44,7 @@ def a_chunk(name: str, text: str, document: str = "cme/a.pdf", start: int = 0) -
         pages=(),
         table_header="",
         generation="g",
-        sentences=(span,),
+        sentences=tuple(Span(start + first, start + last) for first, last in sentences),
     )
 
 
@@ -80,6 +81,12 @@ def test_a_passage_is_delivered_with_what_its_chunk_says_of_itself() -> None:
     assert one.citation is not None
     assert one.citation.span == Span(100, 146)
     assert one.citation.certificate.model == "gpt-4o"
+
+
+def test_what_is_delivered_are_whole_sentences() -> None:
+    (one,) = delivered(a_passage("terminate on ninety (90) days’", "c2")).snippets
+
+    assert one.content == "Either party may terminate on ninety (90) days’\nwritten notice."
 
 
 @pytest.mark.parametrize(
@@ -156,6 +163,14 @@ def test_no_more_passages_are_delivered_than_wanted_and_in_the_order_given() -> 
     assert [one.content for one in result.snippets] == [one.content for one in passages[:2]]
 
 
+def test_characters_that_nobody_sees_do_not_leave() -> None:
+    (one,) = delivered(
+        a_passage("The monthly fee is USD 120.50", relevance="It states\u202e the\nfee.")
+    ).snippets
+
+    assert one.relevance == "It states the fee."
+
+
 @pytest.mark.parametrize(
     "relevance",
     [
@@ -163,12 +178,13 @@ def test_no_more_passages_are_delivered_than_wanted_and_in_the_order_given() -> 
         "It sets the fee at USD 99.",
         "See https://example.com for the fee.",
         "It says that the fee is not due.",
+        "Typically it states the monthly fee.",
     ],
 )
 def test_a_reason_beyond_the_passage_gives_way_to_one_by_code(relevance: str) -> None:
     (one,) = delivered(a_passage("The monthly fee is USD 120.50", relevance=relevance)).snippets
 
-    assert one.relevance == "Mentions “monthly” and “fee”."
+    assert one.relevance == "Mentions “monthly”, “fee” and “Device”."
 
 
 def test_a_summary_that_the_snippets_bear_out_stays() -> None:

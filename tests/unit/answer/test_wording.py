@@ -6,7 +6,7 @@ import pytest
 
 from services.answer.contracts.snippets import SUMMARY_SENTENCES, sentence_count
 from services.answer.stems import stems_of
-from services.answer.wording import NOTHING_FOUND, all_dropped, mentions, shared_words, summary_of
+from services.answer.wording import NOTHING_FOUND, mentions, none_stands, shared_words, summary_of
 
 STEMS = frozenset(stems_of("monthly fees devices"))
 
@@ -53,11 +53,6 @@ def test_a_summary_of_nothing_says_that_there_is_nothing() -> None:
     assert summary_of([], [], STEMS) == NOTHING_FOUND
 
 
-def test_dropped_passages_are_counted() -> None:
-    assert (
-        all_dropped(1)
-        == "No passage is shown: the documents do not hold the one passage that the model named."
-    )
-    assert all_dropped(3) == (
-        "No passage is shown: the documents do not hold any of the 3 passages that the model named."
-    )
+def test_passages_that_stand_nowhere_are_counted() -> None:
+    assert none_stands(1) == "The one passage named does not stand in the documents."
+    assert none_stands(3) == "None of the 3 passages named stands in the documents."
