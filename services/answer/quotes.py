@@ -45,6 +45,7 @@ _PLAIN = re.compile(
     rf"(?P<dropped>{_LINE_HYPHEN}|{_SOFT_HYPHEN}|[\u200b\u2060\ufeff])|(?P<respelled>.)", re.DOTALL
 )
 _SQUEEZING = str.maketrans(_SPELLING | dict.fromkeys([*"-‐‑\u00ad", *_BLANKS]))
+_PAIRS = frozenset((("“", "”"), ("‘", "’"), ("«", "»"), ('"', '"'), ("'", "'")))
 _WITHIN_NUMBER = ".,:/-−–'’·\u00a0\u202f"
 _BEFORE_NUMBER = "-−–+±~<>≤≥"
 _AFTER_NUMBER = "%‰°"
@@ -61,9 +62,17 @@ class QuoteMatch:
 def find_quote(text: str, quote: str, near: int = 0) -> QuoteMatch | None:
     """Find `quote` in `text` at the strictest level that holds it, there the occurrence closest to `near`.
 
-    White space around the quote is ignored; None when it stands nowhere, or is nothing but white space.
+    White space around the quote is ignored, and a pair of quotation marks around it where it does not stand
+    with them; a full stop or an ellipsis of its own is not. None when it stands nowhere, or is empty.
     """
     wanted = quote.strip()
+    match = _find(text, wanted, near)
+    if match is None and (wanted[:1], wanted[-1:]) in _PAIRS and len(wanted) > 1:
+        return _find(text, wanted[1:-1].strip(), near)
+    return match
+
+
+def _find(text: str, wanted: str, near: int) -> QuoteMatch | None:
     if not wanted or _squeezed(wanted) not in _squeezed(text):
         return None
     for level, pattern in _LEVELS:

@@ -65,6 +65,44 @@ def test_other_words_and_cut_numbers_are_not_found(quote):
     assert stored(quote) is None
 
 
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "payable within … days.",
+        "The first fee is ... per month",
+        "payable within [...] (30) days.",
+        "The ﬁrst fee is USD 1,200.50 per month. termination is possible",
+        "payable within thirty (30) days. A non-exclusive licence costs 5%",
+        "The ﬁrst fee is USD 1,200.50 per month.",
+        "“payable within thirty (30)",
+    ],
+)
+def test_stitched_and_completed_quotes_are_not_found(quote):
+    assert stored(quote) is None
+
+
+def test_an_ellipsis_of_the_document_can_be_quoted():
+    match = find_quote("the fee … is due", "fee … is")
+    assert match is not None
+    assert match.level is MatchLevel.EXACT
+
+
+@pytest.mark.parametrize("wrapped", ["“{}”", '"{}"', "'{}'", "‘ {} ’", "«{}»", " “{}” \n"])
+def test_quotation_marks_around_a_quote_are_forgiven(wrapped):
+    assert stored(wrapped.format("payable within thirty (30)\ndays.")) == "payable within thirty (30)\ndays."
+
+
+def test_quotation_marks_that_stand_there_are_part_of_the_match():
+    assert stored("“Non-Profes\u00adsional”") == "“Non-Profes\u00adsional”"
+
+
+@pytest.mark.parametrize("piece", ["a", "a ", "-\n", "\u00ad", " \n", "1,", "ﬁ", "“"])
+def test_a_long_quote_is_looked_for_in_linear_time(piece):
+    text = piece * (20_000 // len(piece))
+    find_quote(text, f"{text[:8_000]}x")
+    find_quote(text, text[:8_000].swapcase())
+
+
 def test_the_span_gives_the_stored_words_back():
     assert stored("the first fee") == "The ﬁrst fee"
     assert stored('"non-professional" means a') == "“Non-Profes\u00adsional” means a"

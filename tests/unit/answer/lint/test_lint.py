@@ -90,8 +90,8 @@ def test_any_text_passes_with_itself(text):
         st.sampled_from(
             re.findall(
                 r"\S+",
-                "the Fee shall may not no 30 (30) thirty days % USD 1,000.50 $5 million Section 4.2(a) 10b-5 - "
-                "January 1, 2024 at least or more per month neither nor un-limited . ; “ ” § 5:00 p.m.",
+                "the Fee shall may not no 30 (30) thirty days % USD 1,000.50 $5 million Section 4.2(a) 10b-5 "
+                "- January 1, 2024 at least or more per month neither nor un-limited . ; “ ” § 5:00 p.m.",
             )
         ),
         max_size=40,

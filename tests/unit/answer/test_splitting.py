@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.answer.splitting import own_words, quoted_in, sentences_of
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("Fees are due. Notice is 30 days.", ["Fees are due.", "Notice is 30 days."]),
+        ("Is it due? Yes! It is.", ["Is it due?", "Yes!", "It is."]),
+        ("The fee is 1.5 percent. It is due.", ["The fee is 1.5 percent.", "It is due."]),
+        ("Section 4.2, see Section 4. Fees are due.", ["Section 4.2, see Section 4. Fees are due."]),
+        ("It ended in 2024. Fees are due.", ["It ended in 2024.", "Fees are due."]),
+        ("Acme, Inc. Shall pay, e.g. Fees.", ["Acme, Inc. Shall pay, e.g. Fees."]),
+        ("Pay J. Smith. Pay soon.", ["Pay J. Smith.", "Pay soon."]),
+        ("It says “Pay. Pay soon.” Twice.", ["It says “Pay. Pay soon.”", "Twice."]),
+        ("He said “Pay. Now” to us. Twice.", ["He said “Pay. Now” to us.", "Twice."]),
+        ("A line\nthat is wrapped. End.", ["A line\nthat is wrapped.", "End."]),
+        ("- one item\n- two items\n\nA paragraph", ["one item", "two items", "A paragraph"]),
+        ("1. First of all.\n2) Second of all.", ["First of all.", "Second of all."]),
+        ("# Heading\n\nText here.", ["Heading", "Text here."]),
+        ("[CME] One is. [1]\n[OPRA] Two is. [2]", ["[CME] One is. [1]", "[OPRA] Two is. [2]"]),
+        ("It is due. [1] [CME] It is not. [2][3] Yes.", ["It is due. [1]", "[CME] It is not. [2][3]", "Yes."]),
+        ("…\n\n---\n", []),
+    ],
+)  # fmt: skip
+def test_a_text_is_cut_into_its_sentences(text, sentences):
+    assert sentences_of(text) == sentences
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ("[CME] It is due. [1]", "It is due."),
+        ("[CME][OPRA] It is due [1][2].", "It is due."),
+        ("It is [sic] due.", "It is [sic] due."),
+        ("[1]", "[1]"),
+    ],
+)
+def test_what_our_answers_put_round_a_statement_is_no_part_of_it(claim, words):
+    assert own_words(claim) == words
+
+
+@pytest.mark.parametrize(
+    ("claim", "quotes"),
+    [
+        ("It says “the fee is due” and “nobody has to pay”.", ("the fee is due", "nobody has to pay")),
+        ('It says "the fee is due now".', ("the fee is due now",)),
+        ("A “Device” is «any unit that displays».", ("any unit that displays",)),
+        ("It doesn't say the vendors' fees aren't due.", ()),
+    ],
+)
+def test_quotes_of_a_claim_have_at_least_four_words(claim, quotes):
+    assert quoted_in(claim) == quotes
+
+
+@settings(deadline=None)
+@given(st.text(alphabet='aA1 .?!\n“”"()[]-', max_size=200))
+def test_no_letter_or_digit_is_lost_but_numbers_of_lists(text):
+    left = "".join(sentences_of(text))
+    assert [c for c in left if c.isalpha()] == [c for c in text if c.isalpha()]
+
+
+@pytest.mark.parametrize("piece", [".", " ", "\n", "a. ", "[1] ", "“", '"', "- ", "\n ", "Section 4. "])
+def test_a_long_text_is_cut_in_linear_time(piece):
+    text = piece * (20_000 // len(piece))
+    for sentence in [*sentences_of(text), text]:
+        own_words(sentence)
+        quoted_in(sentence)
