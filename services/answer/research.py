@@ -86,6 +86,8 @@ class Research:
         ) as task:
             _check(asked)
             found, scope = await self._find(asked)
+            # A project's name would not tell the reader of the record what was searched.
+            task.run.sources = (*scope.sources, *scope.document_ids) if scope else ()
             task.run.chunks_retrieved = len(found.candidates)
             extraction, cached = await self._extract(asked, found, scope, task)
             metadata = task.metadata(

@@ -359,11 +359,12 @@ async def test_the_record_is_on_disk_before_the_first_event(model, tmp_path):
     assert record["chunks_retrieved"] >= record["chunks_used"] > 0
 
 
-async def test_a_project_is_searched_in_its_sources_only(extractive):
+async def test_a_project_is_searched_in_its_sources_only(extractive, tmp_path):
     result = await done(extractive, "What is the monthly display fee?", project="options")
 
     assert result.result_count > 0
     assert {one.source_id.split("/")[0] for one in result.snippets} == {"opra"}
+    assert records(tmp_path)[0]["sources"] == ["opra"]
 
 
 async def test_a_source_of_a_project_without_documents_yet_does_no_harm(extractive):
