@@ -24,7 +24,7 @@ from services.answer.splitting import own_words, quoted_in, sentences_of
         ("1. First of all.\n2) Second of all.", ["First of all.", "Second of all."]),
         ("# Heading\n\nText here.", ["Heading", "Text here."]),
         ("[CME] One is. [1]\n[OPRA] Two is. [2]", ["[CME] One is. [1]", "[OPRA] Two is. [2]"]),
-        ("It is due. [1] [CME] It is not. [2][3] Yes.", ["It is due. [1]", "[CME] It is not. [2][3]", "Yes."]),
+        ("One is. [1] [CME] Two is. [2][3] Yes.", ["One is. [1]", "[CME] Two is. [2][3]", "Yes."]),
         ("…\n\n---\n", []),
     ],
 )  # fmt: skip
