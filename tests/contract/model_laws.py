@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import re
-import time
 
 import grpc
 
 from tests.contract.model_stack import TEXTS, Failure, Reader, codes_by_reason, failure_of
-from tests.fakes.moves import REASONS, Played
+from tests.fakes.moves import REASONS, SLOW, Played
 from tests.fakes.prompts import contracts
 
-DEADLINE_SECONDS = 10.0
-"""Of the caller."""
+PATIENT_SECONDS = 30.0
+"""A caller's deadline that only a defect reaches."""
+IMPATIENT_SECONDS = 1.2
+"""A caller's deadline where the model is slow."""
+
+
+def deadline(played: Played) -> float:
+    """Seconds that a caller gives a call: a few where some move of the model never ends."""
+    moves = [move for planned in played.planned.values() for move in planned]
+    return IMPATIENT_SECONDS if any(move.name in SLOW for move in moves) else PATIENT_SECONDS
 
 
 async def outcome(call):
     """The response, or how the call failed."""
-    began = time.monotonic()
     try:
         return await call
     except grpc.aio.AioRpcError as error:
-        assert time.monotonic() - began < DEADLINE_SECONDS
         return failure_of(error)
 
 
@@ -41,8 +46,9 @@ def assert_explained(failure: Failure, played: Played, contract: str) -> None:
     assert codes_by_reason().get(failure.reason) == failure.code, failure
     last = played.last(contract)
     assert last is not None, f"{failure} without asking the model for {contract}"
-    assert failure.reason == REASONS.get(last.name, "CONTRACT_FAILED"), (failure, last)
-    assert not last.sound, f"{failure} after a sound reply"
+    late = deadline(played) == IMPATIENT_SECONDS and failure.reason == "UPSTREAM_UNAVAILABLE"
+    assert late or failure.reason == REASONS.get(last.name, "CONTRACT_FAILED"), (failure, last)
+    assert late or not last.sound, f"{failure} after a sound reply"
     if failure.code in ("UNAVAILABLE", "RESOURCE_EXHAUSTED") and failure.reason != "CONTRACT_FAILED":
         assert failure.retry_after_seconds is not None, failure
     assert_nothing_leaks([failure.message], played)

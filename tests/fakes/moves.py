@@ -129,6 +129,6 @@ spoilt = st.builds(
     mutations=st.lists(st.sampled_from(sorted(MUTATIONS)), min_size=1, max_size=4).map(tuple),
     seed=st.integers(0, 9_999),
 )
-broken = st.sampled_from([*sorted(BROKEN) * 8, *sorted(SLOW)]).map(Move)
+broken = st.sampled_from([*sorted(BROKEN) * 12, *sorted(SLOW)]).map(Move)
 sound = st.just(Move("json"))
 moves = st.lists(st.one_of(replies, spoilt, broken), min_size=1, max_size=2).map(tuple)
