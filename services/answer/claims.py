@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from services.answer.context import Material, format_chunk
 from services.answer.contracts.article import ArticleReply, KeyClaim
 from services.answer.corpus import Chunk
-from services.answer.lint import lint
 from services.answer.lint.inventory import Inventory
+from services.answer.stating import overstates
 
 _LIST_NUMBER = re.compile(r"^((?:[ \t]|[-*+>][ \t])*)\d{1,3}[.)](?=\s)", re.MULTILINE)
 
@@ -40,7 +40,7 @@ def carrier(claim: KeyClaim, material: Material, topic: str) -> Chunk | None:
     if claim.confidence != "sourced" or not claim.chunk or not claim.quote:
         return None
     words = material.quoted(claim.chunk, claim.quote)
-    if words is None or lint(claim.claim, [words], topic):
+    if words is None or overstates(claim.claim, [words], topic):
         return None
     return material.handles[claim.chunk]
 

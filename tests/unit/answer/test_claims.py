@@ -51,6 +51,7 @@ def test_a_claim_is_carried_by_words_that_say_as_much(material):
         sourced("The Licensee shall pay USD 130 a month."),
         sourced("The Licensee may pay USD 120 a month."),
         sourced("The Licensee may share data."),
+        sourced("The Licensee shall usually pay USD 120 a month."),
         sourced("The Licensee shall pay USD 120 a month.", quote="The Licensee shall pay USD 130 a month"),
         sourced("The Licensee shall pay USD 120 a month.", quote=None),
         sourced("The Licensee shall pay USD 120 a month.", quote=" "),
