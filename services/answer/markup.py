@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-_ACTIVE = re.compile(r"\](?=[(:])|<(?=[A-Za-z/!?]|[^\s<>]*@)")
+_ACTIVE = re.compile(r"\](?=[(:])|<(?=[A-Za-z/!?]|[^\s>]{0,320}@)")
 """Where links and images, their definitions, HTML and autolinks begin (CommonMark 0.31, sections 4.6 to 6.6).
 
-A shortcut like `[this]` links only where there is a definition."""
+A shortcut like `[this]` links only where there is a definition. An address has at most 320 characters."""
 _CONSTRUCT = re.compile(r"\]\([^)\n]*|\]:\s*\S*|<[A-Za-z/!?][^>\n]*")
 
 

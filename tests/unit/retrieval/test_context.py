@@ -69,7 +69,8 @@ def rankings(draw):
         sentences = [f"{document_id} says {number}: {words}." for number in range(sum(sizes))]
         first = 0
         for ordinal, size in enumerate(sizes):
-            overlap = draw(st.integers(0, min(2, first)))
+            before = sizes[ordinal - 1] if ordinal else 0
+            overlap = draw(st.integers(0, min(2, before)))
             chunks.append(chunk(document_id, sentences, first - overlap, first + size, ordinal))
             first += size
     return draw(st.permutations(chunks))[: draw(st.integers(0, len(chunks)))]
