@@ -10,6 +10,7 @@ import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 from services.retrieval.corpus import Definition, DocumentId, Scope
@@ -21,6 +22,7 @@ MAX_CONFLICTING = 10
 """Definitions listed against one other; in a corpus of unrelated contracts every one says something else."""
 
 
+@lru_cache(maxsize=65_536)
 def fold_word(word: str) -> str:
     """One word of a term without case, possessive and plural: `Fees` is `fee`."""
     word = re.sub(r"['’]s$", "", word.casefold()).replace("'", "").replace("’", "")
@@ -71,17 +73,22 @@ class DefinedTerms:
 
     def uses(self, text: str) -> list[TermUse]:
         """Where the terms stand in `text`: from the left, the longest at each place, none overlapping."""
-        matches = list(WORD.finditer(text))
-        words = [fold_word(match.group()) for match in matches]
-        found = []
-        at = 0
-        while at < len(words):
-            length = self._length_at(words, at)
+        words = [fold_word(word) for word in WORD.findall(text)]
+        places = self._places(words)
+        if not places:
+            return []
+        spans = [match.span() for match in WORD.finditer(text)]
+        return [TermUse(" ".join(words[at:end]), spans[at][0], spans[end - 1][1]) for at, end in places]
+
+    def _places(self, words: Sequence[str]) -> list[tuple[int, int]]:
+        """First and end (exclusive) word of each use."""
+        places, free = [], 0
+        for at in [at for at, word in enumerate(words) if word in self.longest]:
+            length = self._length_at(words, at) if at >= free else 0
             if length:
-                term = " ".join(words[at : at + length])
-                found.append(TermUse(term, matches[at].start(), matches[at + length - 1].end()))
-            at += length or 1
-        return found
+                free = at + length
+                places.append((at, free))
+        return places
 
     def _length_at(self, words: Sequence[str], at: int) -> int:
         for length in range(min(self.longest.get(words[at], 0), len(words) - at), 0, -1):
