@@ -22,7 +22,7 @@ from embedded.wiring import CANNOT_START, stack
 REST = "rest"
 """Name of the gateway's socket."""
 LOG_BYTES = 10_000_000
-AUDIT_LOGGER = logging.getLogger("services.answer.audit")
+AUDIT_LOGGER = logging.getLogger("services.answer.records.audit")
 
 
 class AuditEcho(logging.StreamHandler[TextIO]):

@@ -14,7 +14,7 @@ from gateway.settings import GatewaySettings
 from gateway.wiring import serving as serving_rest
 from services.answer.category_hints import HintsBroken
 from services.answer.settings import AnswerSettings
-from services.answer.signing import SigningKeysBroken
+from services.answer.verification.signing import SigningKeysBroken
 from services.answer.wiring import answer
 from services.ingest.settings import IngestSettings
 from services.ingest.wiring import ingest

@@ -13,7 +13,7 @@ from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import telemetry
 from services.answer.category_hints import HintsBroken
 from services.answer.settings import AnswerSettings
-from services.answer.signing import SigningKeysBroken
+from services.answer.verification.signing import SigningKeysBroken
 from services.answer.wiring import answer
 
 logger = logging.getLogger(__name__)

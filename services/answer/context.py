@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from services.answer.corpus import Chunk
-from services.answer.quotes import find_quote
+from services.answer.verification.quotes import find_quote
 
 RULE_LINE = "---"
 SAMPLE_CODE = "0123456789abcdef"

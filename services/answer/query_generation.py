@@ -12,9 +12,9 @@ from services.answer.context import enclose
 from services.answer.contracts import queries
 from services.answer.contracts.completion import Completer
 from services.answer.limits import check_text
-from services.answer.tasks import Tasks
-from services.answer.tracking import TaskName
-from services.answer.usage import StageUsage
+from services.answer.records.tasks import Tasks
+from services.answer.records.tracking import TaskName
+from services.answer.records.usage import StageUsage
 
 DEFAULT_COUNT = 10
 MAX_COUNT = 50

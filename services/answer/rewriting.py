@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING
 from chassis.auth import Caller
 from chassis.errors import Conflict, InvalidInput
 from services.answer.answers import Citation, Metadata
-from services.answer.citing import Citations, Origin, quote_in
+from services.answer.articles.markup import added_markup
 from services.answer.context import Material, enclose, lay_out
 from services.answer.contracts import rewrite
 from services.answer.contracts.completion import Completer, Kept
 from services.answer.contracts.rewrite import RewriteReply
 from services.answer.corpus import Assembled
 from services.answer.limits import check_scope, check_text
-from services.answer.lint import Finding, LintRule, lint
-from services.answer.markup import added_markup
-from services.answer.signing import Signer
-from services.answer.tasks import Task, Tasks
-from services.answer.tracking import TaskName
-from services.answer.usage import StageUsage
+from services.answer.records.tasks import Task, Tasks
+from services.answer.records.tracking import TaskName
+from services.answer.records.usage import StageUsage
+from services.answer.verification.citing import Citations, Origin, quote_in
+from services.answer.verification.lint import Finding, LintRule, lint
+from services.answer.verification.signing import Signer
 
 if TYPE_CHECKING:
     from services.answer.clients.retrieval import RetrievalClient

@@ -7,13 +7,13 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from inference.settings import ModelServerSettings
-from services.answer.audit import QueryText
-from services.answer.budget import BudgetLimits
 from services.answer.contracts.completion import Strategy, TaskModel
-from services.answer.gate import GateLimits
-from services.answer.grading import Grading
-from services.answer.policy import Policy
-from services.answer.usage import Price
+from services.answer.query.budget import BudgetLimits
+from services.answer.query.gate import GateLimits
+from services.answer.query.grading import Grading
+from services.answer.query.policy import Policy
+from services.answer.records.audit import QueryText
+from services.answer.records.usage import Price
 
 LIST_PRICES = {
     "gpt-4.1": Price(input=2.00, output=8.00),

@@ -32,20 +32,21 @@ from inference.chat.model import ChatModel
 from inference.chat.replay import RecordingChat, ReplayedChat
 from inference.tape import Recorder, Recording
 from inference.tokens import token_counter
-from services.answer.audit import Records
-from services.answer.caching import ResultCache
+from services.answer.articles.compiling import Compiling
 from services.answer.category_hints import load_hints
 from services.answer.clients.articles import ArticlesClient
 from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
-from services.answer.compiling import Compiling
 from services.answer.contracts.completion import Completer
-from services.answer.extracting import Extraction, Extractor
-from services.answer.grounding import Grounding
+from services.answer.query.querying import Querying
 from services.answer.query_generation import QueryGeneration
-from services.answer.querying import Querying
-from services.answer.record_files import RecordFile, RecordWriter
-from services.answer.replay import recorded, replayed
-from services.answer.research import Research
+from services.answer.records.audit import Records
+from services.answer.records.record_files import RecordFile, RecordWriter
+from services.answer.records.replay import recorded, replayed
+from services.answer.records.tasks import Tasks
+from services.answer.records.tracking import Clock
+from services.answer.research.caching import ResultCache
+from services.answer.research.extracting import Extraction, Extractor
+from services.answer.research.research import Research
 from services.answer.rewriting import Rewriting
 from services.answer.servicers.article import ArticleServicer
 from services.answer.servicers.grounding import GroundingServicer
@@ -54,10 +55,9 @@ from services.answer.servicers.query_generation import QueryGenerationServicer
 from services.answer.servicers.research import ResearchServicer
 from services.answer.servicers.rewrite import RewriteServicer
 from services.answer.settings import AnswerSettings
-from services.answer.signing import Signer, read_keys
-from services.answer.tasks import Tasks
-from services.answer.tracking import Clock
-from services.answer.verifying import Verifying
+from services.answer.verification.grounding import Grounding
+from services.answer.verification.signing import Signer, read_keys
+from services.answer.verification.verifying import Verifying
 
 MEGABYTE = 1_000_000
 MAX_CACHED_EXTRACTIONS = 1_000

@@ -26,7 +26,7 @@ from clausegate.corpus.v1 import citation_pb2
 from clausegate.corpus.v1.citation_pb2 import Citation
 from clausegate.corpus.v1.span_pb2 import Span
 from clausegate.retrieval.v1.index_service_pb2 import RemoveDocumentRequest
-from services.answer.signing import SigningKeysBroken
+from services.answer.verification.signing import SigningKeysBroken
 from tests.contract.model_stack import CORPUS, LICENCE, TEXTS, answering, failure_of, index_of
 from tests.contract.retrieval_index import Text, service_at
 

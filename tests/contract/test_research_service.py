@@ -21,7 +21,7 @@ from clausegate.answer.v1.research_service_pb2 import (
 from clausegate.retrieval.v1.project_service_pb2 import CreateProjectRequest
 from clausegate.retrieval.v1.project_service_pb2_grpc import ProjectServiceStub
 from services.answer.contracts.snippets import CONTRACT
-from services.answer.wording import NOTHING_FOUND
+from services.answer.research.wording import NOTHING_FOUND
 from tests.contract.model_stack import LICENCE, TEXTS, Failure, Stubs, answering, failure_of, index_of
 from tests.contract.retrieval_index import Text, service_at
 from tests.fakes.behaviours import Fails, Says, Waits, fenced, json_reply

@@ -33,7 +33,7 @@ from inference.chat.model import (
     TokenUsage,
 )
 from inference.tokens import TokenCounter
-from services.answer.usage import Ledger
+from services.answer.records.usage import Ledger
 
 MAX_REPORTED_ERRORS = 10
 MESSAGE_TOKENS = 8

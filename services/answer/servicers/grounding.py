@@ -10,9 +10,9 @@ from clausegate.answer.v1.grounding_service_pb2_grpc import GroundingServiceServ
 from clausegate.corpus.v1 import citation_pb2
 from services.answer.answers import Certificate, Citation, MatchLevel
 from services.answer.corpus import Span
-from services.answer.grounding import Asked, Checked, CheckedClaim, Claim, Grounding
 from services.answer.servicers.wire import citation_to_wire, clause_to_wire, match_level_to_wire, span_to_wire
-from services.answer.verifying import Verification, Verifying
+from services.answer.verification.grounding import Asked, Checked, CheckedClaim, Claim, Grounding
+from services.answer.verification.verifying import Verification, Verifying
 
 CheckContext = grpc.aio.ServicerContext[
     grounding_pb2.CheckGroundingRequest, grounding_pb2.CheckGroundingResponse

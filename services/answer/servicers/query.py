@@ -10,7 +10,7 @@ import grpc
 from chassis.auth import current_caller
 from clausegate.answer.v1 import query_service_pb2 as query_pb2
 from clausegate.answer.v1.query_service_pb2_grpc import QueryServiceServicer
-from services.answer.querying import Querying
+from services.answer.query.querying import Querying
 from services.answer.servicers.wire import event_to_wire, question_of, response_to_wire
 
 Context = grpc.aio.ServicerContext[query_pb2.QueryRequest, query_pb2.QueryResponse]

@@ -9,9 +9,9 @@ import grpc
 from chassis.auth import current_caller
 from clausegate.answer.v1 import research_service_pb2 as research_pb2
 from clausegate.answer.v1.research_service_pb2_grpc import ResearchServiceServicer
-from services.answer.research import Asked, Findings, Research
+from services.answer.research.research import Asked, Findings, Research
+from services.answer.research.snippets import Snippet, Unverified
 from services.answer.servicers.wire import citation_to_wire, metadata_to_wire, usage_to_wire
-from services.answer.snippets import Snippet, Unverified
 
 Context = grpc.aio.ServicerContext[research_pb2.ExtractSnippetsRequest, research_pb2.ExtractSnippetsResponse]
 UNVERIFIED = {

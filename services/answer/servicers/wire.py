@@ -12,10 +12,12 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from clausegate.answer.v1 import answer_pb2, debug_pb2
 from clausegate.answer.v1 import query_service_pb2 as query_pb2
 from clausegate.corpus.v1 import citation_pb2, span_pb2
-from services.answer import answers, events, tracking
+from services.answer import answers
 from services.answer.corpus import Span
-from services.answer.questions import Question
-from services.answer.usage import StageUsage
+from services.answer.query import events
+from services.answer.query.questions import Question
+from services.answer.records import tracking
+from services.answer.records.usage import StageUsage
 
 
 def question_of(request: query_pb2.QueryRequest | query_pb2.StreamQueryRequest) -> Question:

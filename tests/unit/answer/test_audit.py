@@ -11,11 +11,11 @@ from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from inference.chat.model import TokenUsage
 from services.answer.answers import GateDecision, GateRule, GateTier
-from services.answer.audit import AuditUnavailable, Outcome, QueryText, Records
-from services.answer.questions import Question
-from services.answer.record_files import RecordFile, RecordWriter
-from services.answer.tracking import Clock, Progress, Run, TaskName, debug_record
-from services.answer.usage import Ledger, Price
+from services.answer.query.questions import Question
+from services.answer.records.audit import AuditUnavailable, Outcome, QueryText, Records
+from services.answer.records.record_files import RecordFile, RecordWriter
+from services.answer.records.tracking import Clock, Progress, Run, TaskName, debug_record
+from services.answer.records.usage import Ledger, Price
 
 CLOCK = Clock(
     now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),

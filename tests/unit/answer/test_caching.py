@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from services.answer.caching import ResultCache
+from services.answer.research.caching import ResultCache
 
 
 class Work:

@@ -6,9 +6,9 @@ import hashlib
 import pytest
 
 from services.answer.answers import MatchLevel
-from services.answer.citing import Citations, Origin, Quote, pages_of, quote_in
 from services.answer.corpus import Chunk, Document, PageSpan, SectionSpan, Span, section_name
-from services.answer.signing import SignatureState, Signer, SigningKey
+from services.answer.verification.citing import Citations, Origin, Quote, pages_of, quote_in
+from services.answer.verification.signing import SignatureState, Signer, SigningKey
 
 TEXT = "4.2 Fees. The fee is USD 100. Notice\nis thirty days."
 CHUNK = Chunk(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.answer.claims import carrier, held_by, unsupported
+from services.answer.articles.claims import carrier, held_by, unsupported
 from services.answer.context import Material, lay_out
 from services.answer.contracts.article import ArticleReply, KeyClaim
 from services.answer.corpus import Chunk, Span

@@ -5,13 +5,13 @@ import dataclasses
 import pytest
 
 from services.answer.answers import NoteKind
-from services.answer.citing import Citations, Origin
-from services.answer.composing import Draft, compose
 from services.answer.corpus import Candidate, Chunk, Definition, Document, ResolvedDefinition, Span
-from services.answer.grading import GradedCandidate
+from services.answer.query.composing import Draft, compose
+from services.answer.query.grading import GradedCandidate
+from services.answer.query.stating import extracted
 from services.answer.sentences import sentences_of
-from services.answer.signing import Signer
-from services.answer.stating import extracted
+from services.answer.verification.citing import Citations, Origin
+from services.answer.verification.signing import Signer
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each Device."
 NOTICE = "Either party may terminate as set out in Section 9 of the agreement."

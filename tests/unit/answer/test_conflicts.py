@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.answer.conflicts import find_conflicts
 from services.answer.corpus import Chunk, Span
+from services.answer.query.conflicts import find_conflicts
 from services.answer.sentences import Sentence
 
 FEE = "The licensee shall pay a monthly display fee of {} for each device that shows market data."

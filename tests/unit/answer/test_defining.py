@@ -4,7 +4,7 @@ import pytest
 
 from inference.tokens import TokenCounter
 from services.answer.corpus import Definition, ResolvedDefinition, Span
-from services.answer.defining import (
+from services.answer.query.defining import (
     as_chunk,
     conflicts_of,
     defines,

@@ -21,7 +21,7 @@ from services.answer.answers import (
     Statement,
 )
 from services.answer.corpus import Span
-from services.answer.events import (
+from services.answer.query.events import (
     Estimated,
     Gated,
     Refused,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
-from services.answer.excerpts import excerpts
-from services.answer.grading import GradedCandidate
+from services.answer.query.grading import GradedCandidate
+from services.answer.research.excerpts import excerpts
 from services.answer.stems import stems_of
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each device."

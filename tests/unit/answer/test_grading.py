@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.answer import grading
 from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span
-from services.answer.grading import GradedCandidate
+from services.answer.query import grading
+from services.answer.query.grading import GradedCandidate
 
 CALIBRATED = Background(mean=0.6, calibrated=True)
 evidence = st.floats(-1, 2, allow_nan=False)

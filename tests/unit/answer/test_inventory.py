@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.answer.lint import LintRule
-from services.answer.lint.inventory import Inventory
+from services.answer.verification.lint import LintRule
+from services.answer.verification.lint.inventory import Inventory
 
 HELD = Inventory(
     [

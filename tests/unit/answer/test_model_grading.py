@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.answer.corpus import Chunk, Span
-from services.answer.model_grading import MAX_CHARACTERS, passages_of, prompt_of
+from services.answer.query.model_grading import MAX_CHARACTERS, passages_of, prompt_of
 
 CODE = "0123456789abcdef"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.answer.notes import cross_references
+from services.answer.query.notes import cross_references
 
 
 @pytest.mark.parametrize(

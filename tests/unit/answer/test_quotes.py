@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from services.answer.answers import MatchLevel
-from services.answer.quotes import find_quote
+from services.answer.verification.quotes import find_quote
 
 TEXT = (
     "4.2 Fees. The ﬁrst fee is USD 1,200.50 per month, payable within thirty (30)\ndays. "

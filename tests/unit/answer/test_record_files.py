@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from services.answer.record_files import RecordFile, RecordWriter
+from services.answer.records.record_files import RecordFile, RecordWriter
 
 
 def lines(path):

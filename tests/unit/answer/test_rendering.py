@@ -25,7 +25,7 @@ from services.answer.answers import (
     TermHits,
 )
 from services.answer.corpus import Span
-from services.answer.rendering import render_markdown, render_text
+from services.answer.query.rendering import render_markdown, render_text
 
 QUOTE = "The fee is\nUSD 100 per month."
 CITATION = Citation(

@@ -4,9 +4,9 @@ from itertools import count
 import pytest
 
 from inference.tape import Recorder, Recording, ReplayDiverged
-from services.answer.replay import recorded, replayed
+from services.answer.records.replay import recorded, replayed
+from services.answer.records.tracking import Clock
 from services.answer.settings import AnswerSettings
-from services.answer.tracking import Clock
 
 
 def ticking():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chassis.errors import InvalidInput
-from services.answer.scopes import NotInProject, Scope, check_source_ids, named_field, scope_of
+from services.answer.research.scopes import NotInProject, Scope, check_source_ids, named_field, scope_of
 
 
 def test_without_a_project_every_source_may_be_named() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from services.answer.answers import Certificate, Citation, MatchLevel
 from services.answer.corpus import Span
-from services.answer.signing import (
+from services.answer.verification.signing import (
     DOMAIN,
     SignatureState,
     Signer,

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.answer.citing import Citations, Origin
 from services.answer.corpus import Chunk, Document, Span
-from services.answer.signing import Signer
-from services.answer.snippets import (
+from services.answer.research.snippets import (
     UNVERIFIED_RELEVANCE,
     Delivered,
     Passage,
@@ -21,6 +19,8 @@ from services.answer.snippets import (
     deliver,
 )
 from services.answer.stems import stems_of
+from services.answer.verification.citing import Citations, Origin
+from services.answer.verification.signing import Signer
 
 QUESTION = "What is the monthly fee for a device?"
 FEES = "The monthly fee is USD 120.50 for each Device. Late fees bear interest of 1.5% a month."

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.answer.splitting import own_words, quoted_in, sentences_of
+from services.answer.verification.splitting import own_words, quoted_in, sentences_of
 
 
 @pytest.mark.parametrize(

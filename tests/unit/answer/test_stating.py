@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from services.answer.citing import Citations, Origin
 from services.answer.contracts.answer import AnswerReply
 from services.answer.corpus import Chunk, Document, Span
-from services.answer.signing import Signer
-from services.answer.stating import borne_out, claims_of
+from services.answer.query.stating import borne_out, claims_of
+from services.answer.verification.citing import Citations, Origin
+from services.answer.verification.signing import Signer
 
 FEE = "The Licensee shall pay a monthly display fee of USD 120 for each Device."
 LAW = "This Agreement is governed by the laws of the State of Illinois."

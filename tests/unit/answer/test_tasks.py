@@ -9,11 +9,11 @@ from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from inference.chat.model import TokenUsage
 from inference.tokens import TokenCounter
-from services.answer.audit import Records
-from services.answer.record_files import RecordFile, RecordWriter
-from services.answer.tasks import Tasks
-from services.answer.tracking import Clock, TaskName
-from services.answer.usage import Price
+from services.answer.records.audit import Records
+from services.answer.records.record_files import RecordFile, RecordWriter
+from services.answer.records.tasks import Tasks
+from services.answer.records.tracking import Clock, TaskName
+from services.answer.records.usage import Price
 
 CALLER = Caller("default", "anonymous")
 

@@ -1,7 +1,7 @@
 import pytest
 
 from inference.chat.model import TokenUsage
-from services.answer.usage import BudgetExceeded, Ledger, Price
+from services.answer.records.usage import BudgetExceeded, Ledger, Price
 
 PRICES = {"small": Price(input=1.0, output=2.0)}
 MILLION = TokenUsage(1_000_000, 1_000_000)

@@ -19,7 +19,7 @@ from services.answer.contracts.completion import (
     read_json,
     without_fences,
 )
-from services.answer.usage import BudgetExceeded, Ledger, Price
+from services.answer.records.usage import BudgetExceeded, Ledger, Price
 
 BY_CHARACTER = TokenCounter("characters", len)
 USAGE = TokenUsage(100, 10)

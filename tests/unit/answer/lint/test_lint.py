@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from services.answer.lint import LintRule, lint
+from services.answer.verification.lint import LintRule, lint
 
 CORPUS = [path for path in Path("examples/corpus").rglob("*") if path.suffix in (".txt", ".md", ".html")]
 SENTENCES = sorted(

@@ -1,0 +1,1 @@
+"""Compiles articles from documents, for people to read."""

@@ -1,0 +1,243 @@
+"""Compiles an article: read the documents, ask the model, check what it says, store it (CO-1 to CO-5).
+
+An article is openly a model's text, and nobody may take it for evidence. What is checked all the same: its
+numbers, amounts, percentages, dates, clause numbers and links stand in the material; a sourced claim has a
+quote that was found, and says no more than it; Markdown that could link, load or run something is shown as
+text. What is not: whether the prose around the claims draws the right conclusions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from chassis.auth import Caller
+from chassis.errors import Conflict, Exhausted
+from services.answer.answers import Metadata
+from services.answer.articles.articles import (
+    Article,
+    ArticleClaim,
+    ArticleScope,
+    Backlink,
+    Basis,
+    ClaimConfidence,
+    CompileRequest,
+    check,
+)
+from services.answer.articles.claims import carrier, held_by, unsupported
+from services.answer.articles.markup import neutralised
+from services.answer.context import Material, enclose, lay_out
+from services.answer.contracts import article
+from services.answer.contracts.article import ArticleReply, KeyClaim
+from services.answer.contracts.completion import Completer, Kept
+from services.answer.corpus import Assembled, Chunk
+from services.answer.query.policy import Policy
+from services.answer.records.tasks import Task, Tasks
+from services.answer.records.tracking import TaskName
+from services.answer.records.usage import StageUsage
+from services.answer.verification.citing import Citations, Origin, quote_in
+from services.answer.verification.lint.inventory import Inventory
+from services.answer.verification.signing import Signer
+
+if TYPE_CHECKING:
+    from services.answer.clients.articles import ArticlesClient
+    from services.answer.clients.retrieval import RetrievalClient
+
+READINGS = 2
+"""Times that the documents are read when one is replaced meanwhile."""
+LAYOUT_SHARE = 32
+"""One token in so many is left for handles and rules between the chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The article as stored, and what it took."""
+
+    article: Article
+    metadata: Metadata
+    usage: tuple[StageUsage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What the model is shown."""
+
+    scope: ArticleScope
+    basis: Basis
+    found: Assembled
+    material: Material
+    held: Inventory
+    """What an article may say of numbers, dates, clause numbers and links."""
+
+
+class Compiling:
+    """Compiles articles. Keeps nothing of them."""
+
+    def __init__(
+        self,
+        retrieval: RetrievalClient,
+        store: ArticlesClient,
+        completer: Completer,
+        tasks: Tasks,
+        signer: Signer,
+        policy: Policy,
+    ) -> None:
+        """Of the policy, the token budget counts, and its name in certificates."""
+        self._retrieval = retrieval
+        self._store = store
+        self._completer = completer
+        self._tasks = tasks
+        self._signer = signer
+        self._policy = policy
+
+    async def compile(self, request: CompileRequest, caller: Caller) -> Compiled:
+        """The article, which is stored when this returns; nothing is stored before all of it was checked.
+
+        Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `Conflict` when documents are
+        replaced meanwhile, and what `Completer.ask`, retrieval and the store of articles raise.
+        """
+        async with self._tasks.open(
+            TaskName.ARTICLE,
+            text=request.scope.topic or request.article_id,
+            sources=request.scope.sources,
+            caller=caller,
+            max_cost_usd=request.max_cost_usd,
+        ) as task:
+            check(request)
+            self._completer.require(article.CONTRACT)
+            code = task.clock.new_code()
+            shown = await self._read(await self._scope(request), code)
+            kept = await self._completer.ask(
+                article.CONTRACT,
+                article.prompt(_topic(shown.scope, code), shown.material.text),
+                lambda reply: _broken(reply, shown),
+                task.ledger,
+            )
+            compiled = await self._article(request, shown, kept, task)
+            metadata = task.metadata(
+                model=kept.model,
+                prompt_version=article.CONTRACT.version,
+                index_revision=shown.found.index_revision,
+                context_tokens=shown.found.token_count,
+            )
+            # When the store fails now there is a record without its article; never the other way round.
+            await task.close(
+                answer=f"{compiled.title}\n\n{compiled.summary}\n\n{compiled.article_body}",
+                chunks_retrieved=len(shown.found.passages),
+                chunks_used=compiled.chunks_used,
+            )
+            return Compiled(await self._store.put(compiled), metadata, task.ledger.stages)
+
+    async def _scope(self, request: CompileRequest) -> ArticleScope:
+        if not request.again:
+            return request.scope
+        own = await self._store.scope(request.article_id)
+        return replace(own, topic=request.scope.topic or own.topic)
+
+    async def _read(self, scope: ArticleScope, code: str) -> _Shown:
+        """The documents, all of them of the versions that the article will name as its basis.
+
+        Were one replaced between, the article would count as fresh without having been made from it.
+        """
+        room = self._room(scope, code)
+        for _ in range(READINGS):
+            basis = await self._basis(scope)
+            found = await self._retrieval.assemble(scope.topic, scope.sources, scope.document_ids, room)
+            if await self._basis(scope) == basis:
+                if not found.passages:
+                    raise Exhausted("No chunk of the scope fits the tokens that prompt and reply leave.")
+                material = lay_out(found.passages, code)
+                # A third of a second of work where the material is long.
+                held = await asyncio.to_thread(held_by, material, scope.topic)
+                return _Shown(scope, basis, found, material, held)
+        raise Conflict("Documents of the scope are being replaced; repeat the call.")
+
+    async def _basis(self, scope: ArticleScope) -> Basis:
+        documents = await self._retrieval.documents(scope.sources, scope.document_ids)
+        return tuple(sorted((one.document_id, one.generation) for one in documents))
+
+    def _room(self, scope: ArticleScope, code: str) -> int:
+        """Tokens that prompt and reply leave for chunks."""
+        prompt = article.prompt(_topic(scope, code), "")
+        reply = self._completer.task(article.CONTRACT).max_tokens
+        budget = replace(self._policy.budget, answer_tokens=reply)
+        room = budget.for_chunks(self._completer.prompt_tokens(article.CONTRACT, prompt))
+        if room < LAYOUT_SHARE:
+            raise Exhausted("Prompt and reply leave no tokens for documents: CLAUSEGATE_BUDGET_TOTAL_TOKENS.")
+        return room - room // LAYOUT_SHARE
+
+    async def _article(
+        self, request: CompileRequest, shown: _Shown, kept: Kept[ArticleReply], task: Task
+    ) -> Article:
+        reply = kept.reply
+        article_id = request.article_id or shown.scope.default_id()
+        claims = await self._claims(kept, shown)
+        return Article(
+            article_id=article_id,
+            title=reply.title.strip(),
+            summary=reply.summary.strip(),
+            key_claims=claims,
+            concepts=_distinct(reply.concepts),
+            backlink_suggestions=await self._backlinks(reply.backlink_suggestions, article_id),
+            open_questions=_distinct(reply.open_questions),
+            article_body=neutralised(reply.article_body),
+            scope=shown.scope,
+            basis=shown.basis,
+            chunks_used=len(shown.found.passages),
+            chunks_left_out=shown.found.chunks_left_out,
+            downgraded_claims=sum(one.confidence == "sourced" for one in reply.key_claims)
+            - sum(one.confidence is ClaimConfidence.SOURCED for one in claims),
+            model=kept.model,
+            prompt_version=article.CONTRACT.version,
+            compiled_at=task.clock.now(),
+        )
+
+    async def _claims(self, kept: Kept[ArticleReply], shown: _Shown) -> tuple[ArticleClaim, ...]:
+        """The claims; a sourced one that its quote does not carry counts as inferred."""
+        topic = shown.scope.topic
+        claims = [(one, carrier(one, shown.material, topic)) for one in kept.reply.key_claims]
+        carriers = [chunk for _, chunk in claims if chunk]
+        stored, documents = await self._retrieval.read_back(
+            list(dict.fromkeys(chunk.chunk_id for chunk in carriers)),
+            list(dict.fromkeys(chunk.document_id for chunk in carriers)),
+        )
+        contract = article.CONTRACT
+        origin = Origin(self._policy.sha256(), kept.model, contract.version, contract.sha256)
+        citations = Citations(stored, documents, origin, self._signer)
+        return tuple(_claim(one, chunk, citations) for one, chunk in claims)
+
+    async def _backlinks(self, suggested: Sequence[str], article_id: str) -> tuple[Backlink, ...]:
+        titles = _distinct(suggested)
+        found = await self._store.find(titles)
+        links = (Backlink(title, found.get(title, "")) for title in titles)
+        return tuple(link for link in links if link.article_id != article_id)
+
+
+def _claim(claim: KeyClaim, chunk: Chunk | None, citations: Citations) -> ArticleClaim:
+    text = claim.claim.strip()
+    if chunk is None:
+        inferred = claim.confidence == "sourced"
+        return ArticleClaim(text, ClaimConfidence("inferred" if inferred else claim.confidence), None)
+    citation = citations.cite(quote_in(chunk, claim.quote or ""))
+    if citation is None:
+        raise Conflict("A document that the article quotes is being replaced; repeat the call.")
+    return ArticleClaim(text, ClaimConfidence.SOURCED, citation)
+
+
+def _topic(scope: ArticleScope, code: str) -> str:
+    topic = scope.topic.strip()
+    return enclose(f"{topic}\n", code, "topic") if topic else ""
+
+
+def _broken(reply: ArticleReply, shown: _Shown) -> Sequence[str]:
+    return [*article.broken_rules(reply), *unsupported(reply, shown.held)]
+
+
+def _distinct(items: Iterable[str]) -> tuple[str, ...]:
+    """In order, each once but for case and white space."""
+    first: dict[str, str] = {}
+    for item in items:
+        first.setdefault(" ".join(item.casefold().split()), item.strip())
+    return tuple(first.values())

@@ -1,0 +1,1 @@
+"""Answers questions: search, grade, gate, definitions, budget, statements, verification, words for people."""

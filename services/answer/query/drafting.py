@@ -1,0 +1,150 @@
+"""From kept passages to a verified answer: definitions, budget, statements, verification.
+
+The statements are extracts, or the claims of a chat model where one is configured. What code adds, such as
+definitions, clauses and notes, is the same for both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chassis.telemetry import tracer
+from inference.tokens import TokenCounter
+from services.answer.answers import Answer, RefusalReason, Statement
+from services.answer.context import format_chunk, format_entry
+from services.answer.contracts.answer import CONTRACT
+from services.answer.contracts.completion import Completer
+from services.answer.corpus import Definition, Found, ResolvedDefinition
+from services.answer.query import answering, defining, stating
+from services.answer.query.budget import pack
+from services.answer.query.composing import Draft, compose
+from services.answer.query.extraction import choose_sentences
+from services.answer.query.grading import GradedCandidate
+from services.answer.query.policy import Policy
+from services.answer.query.stating import Claim
+from services.answer.records.tasks import Task
+from services.answer.records.tracking import Progress
+from services.answer.sentences import Sentence, whole
+from services.answer.verification.citing import Citations, Origin
+from services.answer.verification.signing import Signer
+
+if TYPE_CHECKING:
+    from services.answer.clients.retrieval import RetrievalClient
+
+_tracer = tracer(__name__)
+
+
+class Drafting:
+    """Drafts answers and keeps of them what stands in the index."""
+
+    def __init__(
+        self,
+        retrieval: RetrievalClient,
+        completer: Completer,
+        counter: TokenCounter,
+        policy: Policy,
+        signer: Signer,
+    ) -> None:
+        self._retrieval = retrieval
+        self._completer = completer
+        self._counter = counter
+        self._policy = policy
+        self._signer = signer
+
+    async def draft(self, task: Task, progress: Progress, found: Found) -> Answer | RefusalReason:
+        """The verified answer from the kept passages of a query, or why there is none.
+
+        Raises what `Completer.ask` raises: a model that fails is an error, and nothing stands in for it.
+        """
+        definitions = await self._define(progress, found)
+        draft = self._fit(progress, found, definitions)
+        if not draft.kept:
+            return RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET
+        claims = None
+        if self._completer.configured:
+            claims = await self._ask(task, progress, draft)
+            if claims is None:
+                return RefusalReason.CONFIDENCE_TOO_LOW
+        answer = await self._verify(progress, found, draft, claims)
+        return answer if answer.statements else RefusalReason.VALIDATION_FAILED
+
+    async def _define(self, progress: Progress, found: Found) -> tuple[ResolvedDefinition, ...]:
+        """The definitions of terms that the question uses, or what may be quoted: by a model, anything."""
+        with _tracer.start_as_current_span("definitions") as span:
+            kept, depth = progress.kept, self._policy.definition_depth
+            if self._completer.configured:
+                passages = tuple(whole(one.candidate.chunk) for one in kept)
+            else:
+                passages = _best_sentences(kept, found)
+            resolved = await self._retrieval.find_definitions(progress.question, found, passages, depth)
+            definitions = defining.relevant(resolved, {one.candidate.chunk.source for one in kept})
+            span.set_attribute("clausegate.definitions", len(definitions))
+        return definitions
+
+    def _fit(self, progress: Progress, found: Found, definitions: tuple[ResolvedDefinition, ...]) -> Draft:
+        """Chunks first, then as many definitions as the budget still holds."""
+        with _tracer.start_as_current_span("budget") as span:
+            question, configured = progress.question, self._completer.configured
+            prompt = answering.prompt_tokens(self._completer, question.query) if configured else 0
+            packed = pack(
+                progress.kept,
+                self._policy.budget.for_chunks(prompt),
+                self._counter,
+                format_entry if configured else format_chunk,
+            )
+            left = packed.report.target_tokens - packed.report.final_tokens
+            shown = _entry if configured else defining.words_of
+            fitting, tokens = defining.fitting(definitions, left, self._counter, shown)
+            progress.budget = replace(packed.report, final_tokens=packed.report.final_tokens + tokens)
+            span.set_attribute("clausegate.context_tokens", progress.budget.final_tokens)
+        calibrated = not question.grading or (progress.gate is not None and progress.gate.calibrated)
+        return Draft(question.query, packed.kept, fitting, calibrated)
+
+    async def _ask(self, task: Task, progress: Progress, draft: Draft) -> tuple[Claim, ...] | None:
+        """The claims of the answer model; None when it finds no answer."""
+        progress.prompt_version = CONTRACT.version
+        chunks = [one.candidate.chunk for one in draft.kept]
+        chunks += [defining.as_chunk(one.definition) for one in draft.definitions]
+        reply = await answering.ask(self._completer, task, draft.question, chunks)
+        progress.model = reply.model
+        return reply.claims
+
+    async def _verify(
+        self, progress: Progress, found: Found, draft: Draft, claims: tuple[Claim, ...] | None
+    ) -> Answer:
+        """Re-read every chunk that may be quoted, and keep what stands there."""
+        with _tracer.start_as_current_span("verify") as span:
+            chunks, documents = await self._retrieval.read_back(draft.chunk_ids(), draft.document_ids())
+            citations = Citations(chunks, documents, self._origin(progress), self._signer)
+            if claims is None:
+                sentences = _best_sentences(draft.kept, found)
+                statements = stating.extracted(draft, sentences, citations)
+            else:
+                stated = stating.borne_out(claims, citations, draft.question)
+                statements, progress.dropped_statements = stated.statements, stated.dropped
+                draft = _with_definitions_in_use(draft, statements)
+                span.set_attribute("clausegate.dropped_statements", stated.dropped)
+            answer = compose(draft, statements, citations, chunks, documents) if statements else Answer()
+            span.set_attribute("clausegate.citations", len(answer.citations))
+        return answer
+
+    def _origin(self, progress: Progress) -> Origin:
+        config = self._policy.sha256()
+        if not progress.prompt_version:
+            return Origin(config)
+        return Origin(config, progress.model, CONTRACT.version, CONTRACT.sha256)
+
+
+def _best_sentences(kept: tuple[GradedCandidate, ...], found: Found) -> tuple[Sentence, ...]:
+    return tuple(one.sentence for one in choose_sentences(kept, found))
+
+
+def _entry(definition: Definition) -> str:
+    return format_entry(defining.as_chunk(definition))
+
+
+def _with_definitions_in_use(draft: Draft, statements: tuple[Statement, ...]) -> Draft:
+    """Without the definitions that only passages use which the answer does not quote."""
+    texts = [draft.question, *(one.text for one in statements)]
+    return replace(draft, definitions=defining.used_in(draft.definitions, texts))

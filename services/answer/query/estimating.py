@@ -1,0 +1,59 @@
+"""What answering a question would send to models at most, told without sending any of it (N-10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from inference.chat.model import TokenUsage
+from inference.tokens import TokenCounter
+from services.answer.answers import StageEstimate
+from services.answer.context import CODE_TOKENS, SAMPLE_CODE, format_entry
+from services.answer.contracts import answer, grade
+from services.answer.contracts.completion import Completer, Contract, Reply
+from services.answer.corpus import Chunk, ResolvedDefinition
+from services.answer.query import answering, model_grading
+from services.answer.query.defining import MAX_DEFINITIONS, as_chunk
+from services.answer.query.grading import Grading
+from services.answer.query.policy import Policy
+from services.answer.records.usage import Ledger
+
+R = TypeVar("R", bound=Reply)
+
+
+class Estimates:
+    """Estimates the stages of one question."""
+
+    def __init__(self, completer: Completer, counter: TokenCounter, policy: Policy, ledger: Ledger) -> None:
+        self._completer = completer
+        self._counter = counter
+        self._policy = policy
+        self._ledger = ledger
+
+    def grading(self, question: str, chunks: Sequence[Chunk]) -> StageEstimate:
+        """Grading the chunks; what is sent is known but for the random codes."""
+        pools = [[one] for one in chunks] if self._policy.grading is Grading.EACH else [chunks]
+        passages = map(model_grading.passages_of, pools)
+        prompts = [model_grading.prompt_of(question, one, SAMPLE_CODE) for one in passages]
+        sent = sum(self._completer.prompt_tokens(grade.CONTRACT, one) + CODE_TOKENS for one in prompts)
+        return self._stage(grade.CONTRACT, sent, len(prompts))
+
+    def answer(
+        self, question: str, chunks: Sequence[Chunk], definitions: Sequence[ResolvedDefinition]
+    ) -> StageEstimate:
+        """Answering from the longest of the chunks and definitions, as many of each as may be shown."""
+        prompt = answering.prompt_tokens(self._completer, question)
+        longest = self._longest(chunks, self._policy.keep_at_most)
+        longest += self._longest([as_chunk(one.definition) for one in definitions], MAX_DEFINITIONS)
+        return self._stage(answer.CONTRACT, prompt + min(longest, self._policy.budget.for_chunks(prompt)), 1)
+
+    def _longest(self, chunks: Sequence[Chunk], at_most: int) -> int:
+        costs = sorted((self._counter.count(format_entry(one)) for one in chunks), reverse=True)
+        return sum(costs[:at_most])
+
+    def _stage(self, contract: Contract[R], prompt_tokens: int, calls: int) -> StageEstimate:
+        task = self._completer.task(contract)
+        usage = TokenUsage(prompt_tokens, task.max_tokens * calls)
+        cost = self._ledger.most(task.model, usage)
+        priced = task.model in self._ledger.prices
+        return StageEstimate(contract.name, task.model, prompt_tokens, usage.completion_tokens, cost, priced)

@@ -1,0 +1,162 @@
+"""The events of an answer. Unfolding an answer into events and folding them back is the identity (N-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from services.answer.answers import (
+    Answer,
+    Citation,
+    DefinitionInUse,
+    DryRun,
+    GateDecision,
+    Metadata,
+    Note,
+    Refusal,
+    Statement,
+    SupportingClause,
+)
+from services.answer.records.tracking import DebugRecord
+from services.answer.records.usage import StageUsage
+
+Content = Statement | DefinitionInUse | Note
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Candidates were found."""
+
+    normalized_query: str
+    candidates: int
+    routed_documents: tuple[str, ...]
+    index_revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class GradedChunk:
+    """One candidate after grading."""
+
+    chunk_id: str
+    chunk_alias: str
+    grade: int
+    score: float
+    probability: float | None
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """Candidates were graded; best first."""
+
+    chunks: tuple[GradedChunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """The gate has decided."""
+
+    decision: GateDecision
+
+
+@dataclass(frozen=True, slots=True)
+class SupportingClauses:
+    """The passages behind what follows, best first."""
+
+    clauses: tuple[SupportingClause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """A statement, definition or note whose quotes stand, with the citations it is the first to use."""
+
+    content: Content
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The question is not answered."""
+
+    refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """A dry run ends here."""
+
+    dry_run: DryRun
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The whole: the answer, what was made of it for people, and how it came about."""
+
+    answer: Answer
+    text: str
+    markdown: str
+    metadata: Metadata
+    debug: DebugRecord | None
+    usage: tuple[StageUsage, ...] = ()
+    """Tokens and cost by stage; empty when no model was called."""
+    dry_run: DryRun | None = None
+    """Set when asked for: then the answer is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The end."""
+
+    response: Response
+
+
+AnswerEvent = SupportingClauses | Validated | Refused
+StageEvent = Retrieved | Graded | Gated | Estimated
+Event = StageEvent | AnswerEvent | Completed
+
+
+def unfold(answer: Answer) -> Iterator[AnswerEvent]:
+    """The events that tell an answer, in order of number; each citation comes with what uses it first."""
+    if answer.refusal is not None:
+        yield Refused(answer.refusal)
+        return
+    yield SupportingClauses(answer.supporting_clauses)
+    told = 0
+    contents: tuple[Content, ...] = (*answer.statements, *answer.definitions, *answer.notes)
+    for content in contents:
+        highest = max(numbers_of(content), default=told)
+        yield Validated(content, answer.citations[told:highest])
+        told = max(told, highest)
+
+
+def fold(events: Iterable[Event]) -> Answer:
+    """The answer that events tell; stages and `Completed` add nothing to it."""
+    answer = Answer()
+    for event in events:
+        match event:
+            case SupportingClauses(clauses):
+                answer = replace(answer, supporting_clauses=clauses)
+            case Validated(content, citations):
+                answer = _with(replace(answer, citations=answer.citations + citations), content)
+            case Refused(refusal):
+                answer = replace(answer, refusal=refusal)
+            case _:
+                pass
+    return answer
+
+
+def _with(answer: Answer, content: Content) -> Answer:
+    match content:
+        case Statement():
+            return replace(answer, statements=(*answer.statements, content))
+        case DefinitionInUse():
+            return replace(answer, definitions=(*answer.definitions, content))
+        case Note():
+            return replace(answer, notes=(*answer.notes, content))
+
+
+def numbers_of(content: Content) -> tuple[int, ...]:
+    """The citations that a part of an answer refers to."""
+    if isinstance(content, DefinitionInUse):
+        return (content.citation_number, *content.conflicting_citation_numbers)
+    return content.citation_numbers

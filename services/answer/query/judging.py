@@ -1,0 +1,95 @@
+"""Grades the candidates, keeps the best, and lets the gate decide (LI-31 to LI-34).
+
+Whoever can grade does: a chat model, or local evidence where there is none or where it fails, whatever it
+fails with. A failure is not hidden: the judgement names it, and what is wrong with key, address or server
+meets the answer as well, which nothing stands in for. `BudgetExceeded` is no failure of the model: the caller
+has said what a query may cost.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from chassis.errors import ServiceError
+from services.answer.answers import GateDecision
+from services.answer.contracts.completion import Completer
+from services.answer.corpus import Found
+from services.answer.query import gate, grading
+from services.answer.query.grading import GradedCandidate, Grading
+from services.answer.query.model_grading import Grades, grade_each, grade_together
+from services.answer.query.policy import Policy
+from services.answer.query.questions import Question
+from services.answer.records.tasks import Task
+from services.answer.records.usage import BudgetExceeded
+
+logger = logging.getLogger(__name__)
+
+LOCAL_GRADER = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The candidates after grading, best first."""
+
+    ranked: tuple[GradedCandidate, ...]
+    kept: tuple[GradedCandidate, ...]
+    grader: str
+    """`local`, a model's name, or empty when grading was off."""
+    by_model: bool = False
+    failure: str = ""
+    """Reason of a model's grading that failed, so that local grading stood in; empty otherwise."""
+
+
+class Judge:
+    """Ranks candidates and decides whether they are enough."""
+
+    def __init__(self, completer: Completer, policy: Policy) -> None:
+        self._completer = completer
+        self._policy = policy
+
+    def asks_model(self, question: Question) -> bool:
+        """Whether a chat model grades the candidates of a question."""
+        by_model = self._policy.grading is not Grading.LOCAL
+        return question.grading and by_model and self._completer.configured
+
+    async def rank(self, task: Task, question: Question, found: Found) -> Ranking:
+        """The candidates, graded and the best kept. Raises `BudgetExceeded`."""
+        if not question.grading:
+            ranked = grading.rank_by_similarity(found, use_bm25=self._policy.raw_gate_uses_bm25)
+            return self._keep(ranked, "")
+        if not found.candidates or not self.asks_model(question):
+            return self._keep(grading.grade_locally(found), LOCAL_GRADER)
+        try:
+            grades = await self._ask(task, question, found)
+        except BudgetExceeded:
+            raise
+        except ServiceError as error:
+            logger.warning("a model's grading failed", extra={"reason": error.reason})
+            local = self._keep(grading.grade_locally(found), LOCAL_GRADER)
+            return replace(local, failure=error.reason)
+        ranked = grading.apply_grades(found, grades.by_chunk)
+        kept = grading.keep_graded(ranked, self._policy.relevance_threshold, self._policy.keep_at_most)
+        return Ranking(ranked, kept, grades.model, by_model=True)
+
+    def decide(self, question: Question, found: Found, ranking: Ranking) -> GateDecision:
+        """Tier 1 for graded candidates, with the threshold of whoever graded them; tier 2 for raw scores."""
+        limits = self._policy.gate
+        if not question.grading:
+            distinct = [one.score for one in gate.collapse_near_duplicates(ranking.ranked)]
+            return gate.decide_raw(distinct, limits, enabled=question.gate)
+        calibrated = found.background.calibrated
+        if ranking.by_model:
+            limits, calibrated = replace(limits, threshold=float(self._policy.relevance_threshold)), True
+        scores = [one.score for one in ranking.ranked]
+        return gate.decide_graded(scores, limits, enabled=question.gate, calibrated=calibrated)
+
+    async def _ask(self, task: Task, question: Question, found: Found) -> Grades:
+        grade = grade_each if self._policy.grading is Grading.EACH else grade_together
+        chunks = [one.chunk for one in found.candidates]
+        return await grade(self._completer, task, question.query, chunks)
+
+    def _keep(self, ranked: Sequence[GradedCandidate], grader: str) -> Ranking:
+        kept = grading.keep(ranked, self._policy.keep_ratio, self._policy.keep_at_most)
+        return Ranking(tuple(ranked), kept, grader)

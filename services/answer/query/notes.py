@@ -1,0 +1,98 @@
+"""What a careful reader should know besides the answer, one sentence each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from services.answer.answers import Citation, Note, NoteKind, SupportingClause
+from services.answer.corpus import Document
+from services.answer.query.conflicts import ValueConflict
+
+WEAK_GRADE = 2
+"""Below it a passage is only possibly related."""
+
+_REFERENCE = re.compile(
+    r"\b(?:Sections?|Articles?|Clauses?|Schedules?|Exhibits?|Appendix|Annex|Attachment|Addendum)"
+    r"\s+(?:[IVXLC]+\b|[A-Z](?:[-.]?\d+)*\b|\d+(?:\.\d+)*)(?:\([A-Za-z0-9]{1,4}\))*"
+)
+
+
+def cross_references(text: str) -> tuple[str, ...]:
+    """The clauses and attachments that a quote refers to, as written, each once; its own heading is none."""
+    found = (match for match in _REFERENCE.finditer(text) if match.start() > 0)
+    return tuple(dict.fromkeys(" ".join(match.group().split()) for match in found))
+
+
+def cross_reference_notes(citations: Iterable[Citation]) -> tuple[Note, ...]:
+    """One note for each quote that refers elsewhere."""
+    notes = []
+    for citation in citations:
+        if references := cross_references(citation.quote):
+            text = f"The quoted clause refers to {_listed(references)}."
+            notes.append(Note(NoteKind.CROSS_REFERENCE, text, (citation.number,)))
+    return tuple(notes)
+
+
+def unreadable_page_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
+    """One note for each cited document some of whose pages could not be read."""
+    return tuple(
+        Note(
+            NoteKind.UNREADABLE_PAGES,
+            f"{_counted(document.unreadable_pages)} of “{document.title}” could not be read and "
+            "may hold more on this.",
+            numbers,
+        )
+        for document in documents
+        if document.unreadable_pages
+        and (numbers := tuple(one.number for one in citations if one.document == document.document_id))
+    )
+
+
+def value_conflict_note(conflict: ValueConflict, left: Citation, right: Citation) -> Note:
+    """Both values side by side; none is picked."""
+    text = (
+        f"The documents give different values for what looks like the same matter: “{conflict.values[0]}” in "
+        f"“{left.title}” and “{conflict.values[1]}” in “{right.title}”."
+    )
+    return Note(NoteKind.VALUE_CONFLICT, text, (left.number, right.number))
+
+
+def definition_conflict_note(term: str, citations: Sequence[Citation]) -> Note:
+    """The same term in other words."""
+    titles = _listed([f"“{title}”" for title in dict.fromkeys(one.title for one in citations)])
+    text = f"“{term}” is defined in different words in {titles}."
+    return Note(NoteKind.DEFINITION_CONFLICT, text, tuple(one.number for one in citations))
+
+
+def weak_evidence_notes(
+    clauses: Sequence[SupportingClause], citations: Iterable[Citation]
+) -> tuple[Note, ...]:
+    """One note when what is quoted is only possibly related; none when grading was off."""
+    weak = {one.chunk_id: one for one in clauses if one.grade is not None and one.grade < WEAK_GRADE}
+    quoted = [one for one in citations if one.chunk_id in weak]
+    if not quoted:
+        return ()
+    chances = [p for one in quoted if (p := weak[one.chunk_id].probability) is not None]
+    measure = (
+        f"the probability that one of them answers the question is at most {max(chances):.0%}"
+        if chances
+        else "the model that graded them does not find them relevant"
+    )
+    text = f"The evidence is weak: these passages are possibly related; {measure}."
+    return (Note(NoteKind.WEAK_EVIDENCE, text, tuple(one.number for one in quoted)),)
+
+
+UNCALIBRATED = Note(
+    NoteKind.UNCALIBRATED,
+    "The threshold for refusing is not calibrated: fewer than 20 other documents are indexed, or the "
+    "embedding model is not the one that it was measured with.",
+)
+
+
+def _counted(pages: Sequence[int]) -> str:
+    return f"Page{'s' if len(pages) > 1 else ''} {_listed([str(page) for page in pages])}"
+
+
+def _listed(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -1,0 +1,35 @@
+"""The settings that shape an answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+
+from services.answer.query.budget import BudgetLimits
+from services.answer.query.gate import GateLimits
+from services.answer.query.grading import Grading
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Which candidates count, when the gate opens, and what fits; defaults as in the settings."""
+
+    gate: GateLimits = field(default_factory=GateLimits)
+    budget: BudgetLimits = field(default_factory=BudgetLimits)
+    pool: int = 12
+    vector_k: int = 10
+    keyword_k: int = 10
+    keep_ratio: float = 0.8
+    """Of local grading: the share of the best score that a chunk needs."""
+    keep_at_most: int = 5
+    raw_gate_uses_bm25: bool = False
+    definition_depth: int = 2
+    grading: Grading = Grading.BATCH
+    """How a chat model grades, where there is one."""
+    relevance_threshold: int = 2
+    """Of a chat model's grading: the grade, 1 to 3, that a chunk needs."""
+
+    def sha256(self) -> str:
+        """Names the policy in certificates: SHA-256 over its values, 64 hexadecimal digits."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Accounts for every call: audit and debug records, usage and cost, recordings."""

@@ -1,0 +1,180 @@
+"""The records of every call: audit (LI-51) at every exit, and the debug record (LI-50) of a query beside it.
+
+Policy: the audit record is on disk before anything of an answer leaves. When it cannot be written, on a full
+or read-only disk, the call fails with UNAVAILABLE: an answer that nobody could account for later does not
+leave. The debug record is a convenience: its failure is logged, and the call goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Self
+
+from chassis.errors import ServiceError, Unavailable
+from services.answer.records.record_files import RecordFile, RecordWriter
+from services.answer.records.tracking import DebugRecord, Run
+
+logger = logging.getLogger(__name__)
+
+MAX_RECORDED_CHARACTERS = 8_000
+"""Longer words of a caller are recorded up to here."""
+MAX_RECORDED_SOURCES = 100
+
+
+class QueryText(StrEnum):
+    """How the words of a question are recorded."""
+
+    PLAIN = "plain"
+    HASH = "hash"
+    """As `sha256:` and 64 hexadecimal digits: equal questions can be told, short ones guessed."""
+    OMIT = "omit"
+
+
+class AuditUnavailable(Unavailable):
+    """The audit record could not be written."""
+
+    reason = "AUDIT_UNAVAILABLE"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended."""
+
+    name: str
+    """`answered`, `refused`, `error` or `cancelled`."""
+    answer: str = ""
+    """What was said, for people; of a refusal its message alone, since what is missing names words of the
+    question."""
+    chunks_used: int = 0
+    refusal_reason: str | None = None
+    error_reason: str | None = None
+    """Of an error."""
+
+
+class Records:
+    """Keeps the records of calls."""
+
+    def __init__(
+        self,
+        writer: RecordWriter,
+        queries: RecordFile,
+        debug: RecordFile,
+        *,
+        query_text: QueryText = QueryText.PLAIN,
+        echo: bool = False,
+    ) -> None:
+        """`echo` logs every audit record as well."""
+        self._writer = writer
+        self._queries = queries
+        self._debug = debug
+        self._query_text = query_text
+        self._echo = echo
+
+    def open(self, run: Run) -> OpenRecord:
+        """An async context manager to run a call in: however it ends, its record is kept."""
+        return OpenRecord(self, run)
+
+    async def write(self, run: Run, outcome: Outcome) -> None:
+        """Write the records. Raises `AuditUnavailable` when the audit record is not on disk."""
+        entry = self._audit_entry(run, outcome)
+        try:
+            await self._writer.append(self._queries, entry)
+        except OSError as failure:
+            logger.exception("audit record not written")
+            message = "The audit record cannot be written; no answer leaves without it."
+            raise AuditUnavailable(message, retry_after_seconds=5.0) from failure
+        if self._echo:
+            logger.info("query", extra={"record": entry})
+        if run.debug:
+            await self._write_debug(run.debug())
+
+    async def _write_debug(self, record: DebugRecord) -> None:
+        entry = asdict(record)
+        entry["timestamp"] = _iso(record.timestamp)
+        for name in ("original_query", "normalized_query"):
+            entry[name] = self._recorded(entry[name])
+        try:
+            await self._writer.append(self._debug, entry)
+        except OSError:
+            logger.exception("debug record not written")
+
+    def _audit_entry(self, run: Run, outcome: Outcome) -> dict[str, object]:
+        tokens = run.ledger.tokens
+        return {
+            "timestamp": _iso(run.began_at),
+            "query_id": run.query_id,
+            "task": run.task.value,
+            "query": self._recorded(run.text),
+            "outcome": outcome.name,
+            "answer": outcome.answer,
+            "sources": run.sources[:MAX_RECORDED_SOURCES],
+            "chunks_retrieved": run.chunks_retrieved,
+            "chunks_used": outcome.chunks_used,
+            "tokens_input": tokens.prompt_tokens,
+            "tokens_output": tokens.completion_tokens,
+            "cost": run.ledger.cost_usd,
+            "latency_ms": round(run.stop() * 1000, 3),
+            "refused": outcome.name == "refused",
+            "refusal_reason": outcome.refusal_reason,
+            "error_reason": outcome.error_reason,
+            "tenant": run.caller.tenant,
+            "user_id": run.caller.subject,
+            "trace_id": run.trace_id,
+        }
+
+    def _recorded(self, text: str) -> str:
+        match self._query_text:
+            case QueryText.PLAIN:
+                return text[:MAX_RECORDED_CHARACTERS]
+            case QueryText.HASH:
+                return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+            case QueryText.OMIT:
+                return ""
+
+
+class OpenRecord:
+    """The record of a running call: written once, by `close`, or on the way out without an answer."""
+
+    def __init__(self, records: Records, run: Run) -> None:
+        self._records = records
+        self._run = run
+        self._written = False
+
+    async def __aenter__(self) -> Self:
+        """The call begins."""
+        return self
+
+    async def close(self, outcome: Outcome) -> None:
+        """Write the record of a finished call; to be awaited before anything of its answer leaves.
+
+        Raises `AuditUnavailable` when it is not on disk.
+        """
+        self._written = True
+        self._run.stop()
+        await self._records.write(self._run, outcome)
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Write the record of a call that ended before its answer."""
+        if self._written:
+            return
+        try:
+            await self.close(_outcome_of(error))
+        except AuditUnavailable:
+            # Logged where it happened. The call fails already, and nothing of it leaves.
+            return
+
+
+def _outcome_of(error: BaseException | None) -> Outcome:
+    if isinstance(error, asyncio.CancelledError | GeneratorExit):
+        return Outcome("cancelled")
+    return Outcome("error", error_reason=error.reason if isinstance(error, ServiceError) else "INTERNAL")
+
+
+def _iso(instant: datetime) -> str:
+    """ISO 8601 in UTC with milliseconds, ending in Z."""
+    return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,133 @@
+"""Opens and closes the calls of every task: one audit record each, one ledger, and metadata for its reply.
+
+Everything that leaves the answer service leaves from within `async with tasks.open(...)`, after `task.close`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from chassis.auth import Caller
+from chassis.errors import InvalidInput
+from chassis.telemetry import current_trace_id
+from inference.tokens import TokenCounter
+from services.answer.answers import Metadata
+from services.answer.records.audit import OpenRecord, Outcome, Records
+from services.answer.records.tracking import Clock, Run, TaskName
+from services.answer.records.usage import Ledger, Price
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A running call."""
+
+    run: Run
+    _record: OpenRecord
+    _encoding: str
+
+    @property
+    def ledger(self) -> Ledger:
+        """What this call has spent on models, and what it may spend yet."""
+        return self.run.ledger
+
+    @property
+    def query_id(self) -> str:
+        """Names this call in its records."""
+        return self.run.query_id
+
+    @property
+    def trace_id(self) -> str:
+        """The trace that this call belongs to; empty outside any."""
+        return self.run.trace_id
+
+    @property
+    def clock(self) -> Clock:
+        """Where this call takes times, ids and codes from."""
+        return self.run.clock
+
+    async def close(
+        self,
+        *,
+        answer: str,
+        chunks_retrieved: int | None = None,
+        chunks_used: int = 0,
+        refused: bool = False,
+        refusal_reason: str | None = None,
+    ) -> None:
+        """Write the audit record; to be awaited before anything leaves.
+
+        `answer` is what was said, for people. `chunks_retrieved` unset means what `run` has counted.
+        Raises `AuditUnavailable`: then nothing may leave.
+        """
+        if chunks_retrieved is not None:
+            self.run.chunks_retrieved = chunks_retrieved
+        name = "refused" if refused else "answered"
+        await self._record.close(Outcome(name, answer, chunks_used, refusal_reason))
+
+    def metadata(
+        self,
+        *,
+        model: str,
+        prompt_version: str = "",
+        grader: str = "",
+        index_revision: str = "",
+        normalized_query: str = "",
+        context_tokens: int = 0,
+    ) -> Metadata:
+        """The metadata of the response; the call's latency is measured up to here."""
+        return Metadata(
+            query_id=self.query_id,
+            trace_id=self.trace_id,
+            context_tokens=context_tokens,
+            token_encoding=self._encoding,
+            model=model,
+            grader=grader,
+            index_revision=index_revision,
+            normalized_query=normalized_query,
+            finished_at=self.clock.now(),
+            latency_seconds=self.run.stop(),
+            prompt_version=prompt_version,
+        )
+
+
+class Tasks:
+    """Opens calls."""
+
+    def __init__(
+        self, records: Records, clock: Clock, counter: TokenCounter, prices: Mapping[str, Price] | None = None
+    ) -> None:
+        """`prices` is the price table by model, see `Ledger`."""
+        self._records = records
+        self._clock = clock
+        self._counter = counter
+        self._prices = prices or {}
+
+    @asynccontextmanager
+    async def open(
+        self,
+        name: TaskName,
+        *,
+        text: str,
+        caller: Caller,
+        sources: Sequence[str] = (),
+        max_cost_usd: float | None = None,
+    ) -> AsyncIterator[Task]:
+        """A call to run in; left without `Task.close` it records the error, or that it was cancelled.
+
+        `text` is the caller's words, recorded as the settings say. Raises `InvalidInput` naming
+        `max_cost_usd` unless that is None or a number from 0.
+        """
+        ledger = Ledger(self._prices, max_cost_usd)
+        run = Run(name, text, tuple(sources), caller, current_trace_id(), self._clock, ledger)
+        async with self._records.open(run) as record:
+            check_max_cost(max_cost_usd)
+            yield Task(run, record, self._counter.encoding)
+
+
+def check_max_cost(max_cost_usd: float | None) -> None:
+    """Raise `InvalidInput` unless a limit is None (no limit) or a finite number of dollars, 0 and up."""
+    if max_cost_usd is not None and not (math.isfinite(max_cost_usd) and max_cost_usd >= 0):
+        raise InvalidInput("Must be a number of dollars, 0 and up.", field="max_cost_usd")

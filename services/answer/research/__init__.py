@@ -1,0 +1,1 @@
+"""Finds verbatim snippets for research questions."""

@@ -1,0 +1,134 @@
+"""Checks the passages that somebody says chunks hold, and delivers those that do (SN-3, SN-5). Pure.
+
+What is delivered are the stored words, whole sentences of them, with ids, title and location of the chunk.
+Whoever named the passage has a say in the choice, the order and the reason, and in the reason only if it
+neither guesses nor says more than the passage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from services.answer.answers import Citation
+from services.answer.contracts.snippets import MAX_SNIPPETS
+from services.answer.corpus import Chunk
+from services.answer.query.stating import overstates, plain
+from services.answer.research.wording import mentions, summary_of
+from services.answer.verification.citing import Citations, Quote
+
+UNVERIFIED_RELEVANCE = "Not found in the stored text of one chunk."
+
+
+class Unverified(StrEnum):
+    """What becomes of a passage whose words do not stand in its chunk."""
+
+    DROP = "drop"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Words that a chunk is said to hold."""
+
+    chunk: Chunk | None
+    """None when the chunk that was named is none of those that were shown."""
+    content: str
+    relevance: str = ""
+    """One sentence; empty when there is none, then code says which words of the question it holds."""
+    start: int = 0
+    """Where the words are expected, in code points of the document; 0 for the first place in the chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A passage as it is delivered, see `clausegate.answer.v1.Snippet`."""
+
+    content: str
+    relevance: str
+    chunk: Chunk | None
+    """None for an unverified snippet of a chunk that nobody was shown."""
+    citation: Citation | None
+    """None when not verified."""
+
+    @property
+    def location(self) -> str:
+        """The headings above the chunk, or which section of how many it is."""
+        return (" > ".join(self.chunk.heading_chain) or self.chunk.section) if self.chunk else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What is left of a list of passages."""
+
+    snippets: tuple[Snippet, ...]
+    dropped: int
+    """Passages whose words do not stand in their chunk, and which are not delivered for that reason."""
+
+    @property
+    def verified(self) -> tuple[Snippet, ...]:
+        """Those whose words were found."""
+        return tuple(one for one in self.snippets if one.citation)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a caller wants of the passages."""
+
+    question: str
+    stems: frozenset[str]
+    """Of the words that carry the question."""
+    at_most: int = MAX_SNIPPETS
+    unverified: Unverified = Unverified.DROP
+
+
+def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -> Delivered:
+    """The passages whose words stand in their chunk, as whole sentences, in the order given: densest first.
+
+    Of passages of one document that overlap, as neighbouring chunks do, the first is kept. With `FLAG` the
+    others are delivered as they came, without a citation.
+    """
+    snippets: list[Snippet] = []
+    dropped = 0
+    for passage in passages:
+        if len(snippets) == wanted.at_most:
+            break
+        citation = _cite(passage, citations)
+        if citation is None and wanted.unverified is Unverified.DROP:
+            dropped += 1
+        elif citation is None:
+            snippets.append(Snippet(passage.content, UNVERIFIED_RELEVANCE, passage.chunk, None))
+        elif not any(_overlap(citation, one.citation) for one in snippets):
+            numbered = replace(citation, number=len(snippets) + 1)
+            relevance = _relevance(passage, citation, wanted)
+            snippets.append(Snippet(citation.quote, relevance, passage.chunk, numbered))
+    return Delivered(tuple(snippets), dropped)
+
+
+def checked_summary(summary: str, snippets: Sequence[Snippet], wanted: Wanted) -> str:
+    """A summary that says nothing beyond these verified snippets: the given one, or one by code."""
+    quotes = [one.content for one in snippets]
+    said = plain(summary)
+    if said and not overstates(said, quotes, wanted.question):
+        return said
+    return summary_of(quotes, [one.chunk.title for one in snippets if one.chunk], wanted.stems)
+
+
+def _cite(passage: Passage, citations: Citations) -> Citation | None:
+    chunk = passage.chunk
+    if chunk is None:
+        return None
+    quote = Quote(passage.content, chunk.chunk_id, chunk.document_id, passage.start, whole_sentences=True)
+    return citations.cite(quote)
+
+
+def _overlap(one: Citation, other: Citation | None) -> bool:
+    return other is not None and one.document == other.document and bool(one.span.overlap(other.span))
+
+
+def _relevance(passage: Passage, citation: Citation, wanted: Wanted) -> str:
+    said = plain(passage.relevance)
+    if said and not overstates(said, [citation.quote], wanted.question):
+        return said
+    return mentions(citation.quote, wanted.stems)

@@ -1,0 +1,1 @@
+"""Holds words to the documents: quotes, claims, citations and their signatures."""

@@ -1,0 +1,250 @@
+"""Holds a statement to its quotes: what it counts, denies, demands and names must stand in them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from services.answer.verification.lint import wording
+from services.answer.verification.lint.findings import Finding, LintRule
+from services.answer.verification.lint.polarity import Negation
+from services.answer.verification.lint.quantities import Amount
+from services.answer.verification.lint.reading import Text
+from services.answer.verification.lint.tokens import Kind, Token, tokens_of
+from services.answer.verification.lint.vocabulary import CONDITIONS, EXCEPTIONS, REVERSING_PREFIXES, Force
+
+SUPPORTED_SHARE = 0.5
+"""Share of a statement's content words that must stand in its quotes or in the question."""
+_SHORTEST_ROOT = 5
+TAKEN_SHARE, MIN_TAKEN = 0.6, 3
+"""Share and number of the words of a negation that a statement must have to be about the same."""
+
+
+def lint(statement: str, quotes: Sequence[str], question: str = "") -> tuple[Finding, ...]:
+    """What `statement` says beyond its quotes, each finding once, in order of rule; none when it may stand.
+
+    The question may lend names and words, never numbers, links, negations or modals. Linear in all lengths.
+    """
+    claim, source, asked = Text(), Text(), tokens_of(question)
+    claim.add(statement)
+    for quote in quotes:
+        source.add(quote)
+    found = [
+        *_quantities(claim, source),
+        *_references(claim, source),
+        *_swapped(claim, source),
+        *_bounds(claim, source),
+        *_negations(claim, source),
+        *_modals(claim, source),
+        *_names(claim, source, asked),
+        *_words(claim, source, asked),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _quantities(claim: Text, source: Text) -> Iterator[Finding]:
+    holds_amount = _amounts_of(source)
+    for amount in claim.amounts:
+        # `one` is more often a pronoun than a count.
+        if amount.text.casefold() != "one" and not holds_amount(amount):
+            yield Finding(amount.rule, amount.text)
+    by_parts = {(one.date.year, one.date.month, one.date.day, one.date.spelling) for one in source.dates}
+    for dated in claim.dates:
+        one = dated.date
+        exact = (one.year, one.month, one.day, one.spelling) in by_parts
+        if not exact and not any(known.date.holds(one) for known in source.dates):
+            yield Finding(LintRule.DATE, dated.text)
+
+
+def _references(claim: Text, source: Text) -> Iterator[Finding]:
+    written = {one.word for one in source.tokens if one.kind in (Kind.NUMBER, Kind.CODE)}
+    labels = {one.label for one in source.labels}
+    for label in claim.labels:
+        if not _holds_label(label.label, labels, written, source.tokens):
+            yield Finding(LintRule.CLAUSE_NUMBER, label.text)
+    codes = {one.value for one in source.codes} | labels
+    for code in claim.codes:
+        if code.value not in codes:
+            yield Finding(LintRule.NUMBER, code.text)
+
+
+def _swapped(claim: Text, source: Text) -> Iterator[Finding]:
+    """Numbers of the quotes in another's place: `pay within 30 days` where 60 stands behind `pay within`.
+
+    A number that is said more often than in the quotes, while another is said less often, has replaced it.
+    """
+    known: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for one in source.numbers:
+        for context in one.contexts:
+            known[context].add(one.value)
+    left = Counter(one.value for one in source.numbers if not one.again)
+    left.subtract(one.value for one in claim.numbers if not one.again)
+    unsaid = any(count > 0 for count in left.values())
+    for one in claim.numbers:
+        replaced = any(context in known and one.value not in known[context] for context in one.contexts)
+        if replaced or (unsaid and left[one.value] < 0 and one.text.casefold() != "one"):
+            yield Finding(one.rule, one.text)
+
+
+def _amounts_of(source: Text) -> Callable[[Amount], bool]:
+    """Tells whether the quotes hold an amount."""
+    units: dict[str, set[object]] = defaultdict(set)
+    for one in source.amounts:
+        units[one.value].add(one.unit)
+    for dated in source.dates:
+        if dated.date.year is not None:
+            units[str(dated.date.year)].add(None)
+    free = {one.unit for one in source.free}
+
+    def holds(amount: Amount) -> bool:
+        known = units.get(amount.value, set())
+        if amount.unit is None:
+            return any(unit is None or unit.name != "%" for unit in known)  # type: ignore[attr-defined]
+        if any(unit is not None and unit.holds(amount.unit) for unit in known):  # type: ignore[attr-defined]
+            return True
+        # In a table the header has the unit.
+        return None in known and any(unit.holds(amount.unit) for unit in free)
+
+    return holds
+
+
+def _holds_label(label: str, labels: Collection[str], written: set[str], tokens: Sequence[Token]) -> bool:
+    """A plain number is a clause number only where the quotes say so; `4.2` can be nothing else."""
+    if label in labels or any(known.startswith(f"{label}(") for known in labels):
+        return True
+    if not label.isdigit() and not label.isalpha():
+        return label in written
+    return bool(tokens) and tokens[0].word == label
+
+
+def _bounds(claim: Text, source: Text) -> Iterator[Finding]:
+    bounds = {(one.relation, one.of) for one in source.bounds}
+    for bound in claim.bounds:
+        if bound.asked and (bound.relation, bound.of) not in bounds:
+            yield Finding(LintRule.NUMBER, f"{bound.text} {bound.of}".strip())
+    rates = {one.unit for one in source.rates}
+    for rate in claim.rates:
+        if rate.asked and rate.unit not in rates:
+            yield Finding(LintRule.NUMBER, rate.text)
+
+
+def _negations(claim: Text, source: Text) -> Iterator[Finding]:
+    left = _Pairing(source.negations)
+    unmatched = list(claim.negations)
+    for pairs in (left.same_word, left.same_head, left.same_scope):
+        unmatched = [one for one in unmatched if not pairs(one)]
+    reach = {stem for one in source.negations for stem in one.scope}
+    for one in unmatched:
+        if not one.soft and not (one.word == "nor" and one.head in reach):
+            yield Finding(LintRule.NEGATION, one.text)
+    yield from _dropped(claim, list(left.unused()))
+
+
+def _dropped(claim: Text, unused: Sequence[Negation]) -> Iterator[Finding]:
+    """Negations of the quotes that the statement leaves out of what it takes from them."""
+    stems = {wording.stem_of(token.word) for token in wording.words_of(claim.tokens)}
+    stems |= {token.word for token in claim.tokens if token.kind in (Kind.NUMBER, Kind.CODE)}
+    denied = {stem for one in claim.negations for stem in one.scope}
+    conditional = any(token.word in CONDITIONS for token in claim.tokens)
+    for i, one in enumerate(unused):
+        pair = {other.word in EXCEPTIONS for other in unused[max(0, i - 1) : i + 2]}
+        if one.soft or (one.word == "nor" and one.head in denied) or (conditional and pair == {True, False}):
+            continue
+        taken = sum(stem in stems for stem in one.scope)
+        if one.head in stems or taken >= max(MIN_TAKEN, TAKEN_SHARE * len(one.scope)):
+            yield Finding(LintRule.NEGATION, one.text)
+
+
+class _Pairing:
+    """Pairs negations of a statement with those of its quotes, each with one."""
+
+    def __init__(self, negations: Sequence[Negation]) -> None:
+        self._negations = negations
+        self._used: set[int] = set()
+        self._by_word: dict[object, deque[int]] = defaultdict(deque)
+        self._by_head: dict[object, deque[int]] = defaultdict(deque)
+        self._by_stem: dict[object, deque[int]] = defaultdict(deque)
+        for i, one in enumerate(negations):
+            self._by_word[one.word, one.head].append(i)
+            self._by_head[one.head].append(i)
+            for stem in dict.fromkeys(one.scope):
+                self._by_stem[stem].append(i)
+
+    def same_word(self, one: Negation) -> bool:
+        """Whether the same word with the same head was free."""
+        return self._take(self._by_word[one.word, one.head])
+
+    def same_head(self, one: Negation) -> bool:
+        """Whether another word with the same head was free."""
+        return self._take(self._by_head[one.head])
+
+    def same_scope(self, one: Negation) -> bool:
+        """Whether one about some of the same words was free."""
+        return any(self._take(self._by_stem[stem]) for stem in one.scope)
+
+    def unused(self) -> Iterator[Negation]:
+        """Those that the statement does not have."""
+        return (one for i, one in enumerate(self._negations) if i not in self._used)
+
+    def _take(self, waiting: deque[int]) -> bool:
+        while waiting:
+            i = waiting.popleft()
+            if i not in self._used:
+                self._used.add(i)
+                return True
+        return False
+
+
+def _modals(claim: Text, source: Text) -> Iterator[Finding]:
+    """A modal must stand before the same word as in the quotes; other words may have any of theirs."""
+    forces = {one.force for one in source.modals}
+    by_head: dict[str, Counter[Force]] = defaultdict(Counter)
+    for one in sorted(source.modals, key=lambda one: not one.asked):
+        if one.asked or one.head not in by_head:
+            by_head[one.head][one.force] += 1
+    for one in claim.modals:
+        if not one.asked:
+            continue
+        own = by_head.get(one.head)
+        if own is None and one.force in forces:
+            continue
+        if own is None or own[one.force] <= 0:
+            yield Finding(LintRule.MODAL, one.text)
+        else:
+            own[one.force] -= 1
+
+
+def _names(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Finding]:
+    links = {token.word for token in wording.links_of(source.tokens)}
+    for link in wording.links_of(claim.tokens):
+        if link.word not in links:
+            yield Finding(LintRule.NAME, link.text)
+    known = _stems(source.tokens) | _stems(asked)
+    for name in wording.names_of(claim.tokens):
+        if wording.stem_of(name.word) not in known:
+            yield Finding(LintRule.NAME, name.text)
+
+
+def _words(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Finding]:
+    words = list(wording.words_of(claim.tokens))
+    known = _stems(source.tokens) | _stems(asked)
+    missing = [token for token in words if wording.stem_of(token.word) not in known]
+    if len(words) - len(missing) < SUPPORTED_SHARE * len(words):
+        yield Finding(LintRule.UNSUPPORTED_WORDS, wording.excerpt(missing))
+    plain = {token.word for token in source.tokens}
+    for token in missing:
+        if token.word not in plain and any(other in plain for other in _opposites(token.word)):
+            yield Finding(LintRule.NEGATION, token.text)
+
+
+def _opposites(word: str) -> Iterator[str]:
+    """The word with a prefix that turns it round, or without: `limited` and `unlimited`."""
+    for prefix in REVERSING_PREFIXES:
+        if len(word) >= _SHORTEST_ROOT:
+            yield f"{prefix}{word}"
+        if word.startswith(prefix) and len(word) >= len(prefix) + _SHORTEST_ROOT:
+            yield word.removeprefix(prefix)
+
+
+def _stems(tokens: Sequence[Token]) -> set[str]:
+    return {wording.stem_of(token.word) for token in tokens if token.kind is Kind.WORD}
