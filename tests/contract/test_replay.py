@@ -20,6 +20,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FEE = "What is the monthly display fee for each Device?"
 LAW = "Which law governs the agreement?"
+ELSEWHERE = "Who won the chess championship in 1972?"
+"""Refused where code grades."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -94,13 +96,14 @@ async def test_failures_are_replayed_as_well(index, server, tmp_path):
     assert (recorded.reason, recorded.retry_after_seconds) == ("MODEL_RATE_LIMITED", 7)
 
 
-async def test_a_question_that_was_not_recorded_diverges(index, server, tmp_path):
+@pytest.mark.parametrize("question", [LAW, ELSEWHERE])
+async def test_a_question_that_was_not_recorded_diverges(index, server, tmp_path, question):
     tape = tmp_path / "tape"
     async with answering(index, tmp_path / "1", server.url, record_model_calls=tape) as stubs:
         await stubs.queries.Query(QueryRequest(query=FEE))
     async with answering(index, tmp_path / "2", replay_model_calls=tape) as stubs:
         with pytest.raises(grpc.aio.AioRpcError) as other:
-            await stubs.queries.Query(QueryRequest(query=LAW))
+            await stubs.queries.Query(QueryRequest(query=question))
     async with answering(index, tmp_path / "3", replay_model_calls=tape) as stubs:
         await stubs.queries.Query(QueryRequest(query=FEE))
         with pytest.raises(grpc.aio.AioRpcError) as too_many:

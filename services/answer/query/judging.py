@@ -2,8 +2,9 @@
 
 Whoever can grade does: a chat model, or local evidence where there is none or where it fails, whatever it
 fails with. A failure is not hidden: the judgement names it, and what is wrong with key, address or server
-meets the answer as well, which nothing stands in for. `BudgetExceeded` is no failure of the model: the caller
-has said what a query may cost.
+meets the answer as well, which nothing stands in for. Two errors are no failure of the model: `BudgetExceeded`,
+since the caller has said what a query may cost, and `ReplayDiverged`, since what went another way than its
+recording replays nothing (N-6).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chassis.errors import ServiceError
+from inference.tape import ReplayDiverged
 from services.answer.answers import GateDecision
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Found
@@ -55,7 +57,7 @@ class Judge:
         return question.grading and by_model and self._completer.configured
 
     async def rank(self, task: Task, question: Question, found: Found) -> Ranking:
-        """The candidates, graded and the best kept. Raises `BudgetExceeded`."""
+        """The candidates, graded and the best kept. Raises `BudgetExceeded` and `ReplayDiverged`."""
         if not question.grading:
             ranked = grading.rank_by_similarity(found, use_bm25=self._policy.raw_gate_uses_bm25)
             return self._keep(ranked, "")
@@ -63,7 +65,7 @@ class Judge:
             return self._keep(grading.grade_locally(found), LOCAL_GRADER)
         try:
             grades = await self._ask(task, question, found)
-        except BudgetExceeded:
+        except (BudgetExceeded, ReplayDiverged):
             raise
         except ServiceError as error:
             logger.warning("a model's grading failed", extra={"reason": error.reason})
