@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from chassis.errors import ServiceError
+from clausegate.answer.v1.article_service_pb2 import CompileArticleRequest
 from clausegate.answer.v1.query_generation_service_pb2 import GenerateQueriesRequest
 from clausegate.answer.v1.query_service_pb2 import QueryRequest, StreamQueryRequest
 from clausegate.answer.v1.research_service_pb2 import ExtractSnippetsRequest
@@ -47,6 +48,7 @@ async def asked_everything(stubs):
         *[event async for event in stubs.research.ExtractSnippets(research)],
         await stubs.generation.GenerateQueries(GenerateQueriesRequest(topic="display fees", count=3)),
         await stubs.rewriting.Rewrite(RewriteRequest(text="The fee is due.", instruction="Say it plainly.")),
+        await stubs.articles.CompileArticle(CompileArticleRequest(topic="display fees", sources=["cme"])),
     ]
     return [without_trace(message).SerializeToString(deterministic=True) for message in told]
 
