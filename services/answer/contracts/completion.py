@@ -197,16 +197,23 @@ class Completer:
 
     async def _complete(self, call: _Call[R], messages: tuple[Message, ...], *, repair: bool) -> ChatReply:
         chat = self.require(call.contract)
-        sent = sum(self._counter.count(one.content) + MESSAGE_TOKENS for one in messages)
-        reserved = call.ledger.reserve(call.model, TokenUsage(sent, call.task.max_tokens))
+        # Counting takes a millisecond a prompt: only a limit, or a server that says nothing, asks for it.
+        most = TokenUsage(self._sent(messages), call.task.max_tokens) if call.ledger.limited else TokenUsage()
+        reserved = call.ledger.reserve(call.model, most)
         try:
             reply = await chat.complete(call.request(messages))
         finally:
             call.ledger.release(reserved)
         # A server that does not say what a call took is not free of charge.
-        used = reply.usage if reply.usage.prompt_tokens else TokenUsage(sent, self._counter.count(reply.text))
+        used = reply.usage if reply.usage.prompt_tokens else self._counted(messages, reply)
         call.ledger.record(call.contract.name, call.model, used, repair=repair)
         return reply
+
+    def _sent(self, messages: tuple[Message, ...]) -> int:
+        return sum(self._counter.count(one.content) + MESSAGE_TOKENS for one in messages)
+
+    def _counted(self, messages: tuple[Message, ...], reply: ChatReply) -> TokenUsage:
+        return TokenUsage(self._sent(messages), self._counter.count(reply.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,11 @@ class Ledger:
         return tuple(self._stages.values())
 
     @property
+    def limited(self) -> bool:
+        """Whether calls are held to a limit, so that `reserve` has to know what they may take."""
+        return self.max_cost_usd is not None
+
+    @property
     def cost_usd(self) -> float:
         """What all replies cost, as far as the models have prices."""
         return sum(stage.cost_usd for stage in self.stages)
