@@ -424,3 +424,17 @@ async def test_calls_beyond_the_queue_are_refused_at_once(index, server, tmp_pat
     refused = [failure_of(one) for one in outcomes if isinstance(one, grpc.aio.AioRpcError)]
     assert [one.kind for one in refused] == [("RESOURCE_EXHAUSTED", "OVERLOADED")] * 3
     assert all(one.retry_after_seconds is not None for one in refused)
+
+
+@EVERY_TASK
+async def test_a_service_that_stops_records_the_calls_it_cancels(index, server, tmp_path, caplog, task):
+    server.respond = when(CONTRACTS[task], Hangs())
+    async with answering(index, tmp_path, server.url) as stubs:
+        call = asyncio.ensure_future(TASKS[task](stubs))
+        async with asyncio.timeout(10):
+            while not asked_for(server, CONTRACTS[task]):  # noqa: ASYNC110 - counts of one contract
+                await asyncio.sleep(0.01)
+    await asyncio.gather(call, return_exceptions=True)
+
+    assert [record["outcome"] for record in records(tmp_path)] == ["cancelled"]
+    assert caplog.messages == []

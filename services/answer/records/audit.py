@@ -77,7 +77,7 @@ class Records:
 
     def open(self, run: Run) -> OpenRecord:
         """An async context manager to run a call in: however it ends, its record is kept."""
-        return OpenRecord(self, run)
+        return OpenRecord(self, self._writer, run)
 
     async def write(self, run: Run, outcome: Outcome) -> None:
         """Write the records. Raises `AuditUnavailable` when the audit record is not on disk."""
@@ -140,13 +140,15 @@ class Records:
 class OpenRecord:
     """The record of a running call: written once, by `close`, or on the way out without an answer."""
 
-    def __init__(self, records: Records, run: Run) -> None:
+    def __init__(self, records: Records, writer: RecordWriter, run: Run) -> None:
         self._records = records
+        self._writer = writer
         self._run = run
         self._written = False
 
     async def __aenter__(self) -> Self:
-        """The call begins."""
+        """The call begins: the writer stays open for it."""
+        self._writer.expect()
         return self
 
     async def close(self, outcome: Outcome) -> None:
@@ -155,8 +157,11 @@ class OpenRecord:
         Raises `AuditUnavailable` when it is not on disk.
         """
         self._written = True
-        self._run.stop()
-        await self._records.write(self._run, outcome)
+        try:
+            self._run.stop()
+            await self._records.write(self._run, outcome)
+        finally:
+            self._writer.settle()
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Write the record of a call that ended before its answer."""

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 5.0
+"""How long a stop waits for calls to end that were cancelled; they take milliseconds."""
 
 
 class RecordFile:
@@ -59,19 +65,49 @@ class RecordFile:
 class RecordWriter:
     """Writes records off the event loop, one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
         """Its one thread starts with the first record; use it as an async context manager."""
+        self._patience_seconds = patience_seconds
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="records")
+        self._expected = 0
+        self._none_expected = asyncio.Event()
+        self._none_expected.set()
+        self._closed = False
 
     async def __aenter__(self) -> Self:
         """Ready at once."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Wait for the records that are being written."""
+        """Wait for the records that are expected, within limits, and for those that are being written.
+
+        A server that stops cancels its calls and does not wait until they have ended.
+        """
+        try:
+            async with asyncio.timeout(self._patience_seconds):
+                await self._none_expected.wait()
+        except TimeoutError:
+            logger.warning("stopping without records of open calls", extra={"calls": self._expected})
+        self._closed = True
         await asyncio.to_thread(self._thread.shutdown)
 
+    def expect(self) -> None:
+        """Stay open for a call that has begun, until `settle`."""
+        self._expected += 1
+        self._none_expected.clear()
+
+    def settle(self) -> None:
+        """A call that was expected has its records, or will have none."""
+        self._expected -= 1
+        if not self._expected:
+            self._none_expected.set()
+
     async def append(self, file: RecordFile, record: Mapping[str, object]) -> None:
-        """`file.append(record)`; once begun it is finished even if the caller is cancelled."""
+        """`file.append(record)`; once begun it is finished even if the caller is cancelled.
+
+        Raises `OSError` as that does, and when this writer was left.
+        """
+        if self._closed:
+            raise OSError("the writer of records is closed")
         loop = asyncio.get_running_loop()
         await asyncio.shield(loop.run_in_executor(self._thread, file.append, record))

@@ -200,3 +200,40 @@ async def test_a_call_that_is_no_query_has_no_debug_record(writer, tmp_path):
     async with records(writer, tmp_path).open(run()) as record:
         await record.close(Outcome("answered"))
     assert not (tmp_path / "debug.jsonl").exists()
+
+
+async def test_a_call_that_ends_while_the_service_stops_is_recorded(tmp_path):
+    loop, cancelled = asyncio.get_running_loop(), asyncio.Event()
+
+    async def hang():
+        async with records(writer, tmp_path).open(query_run()):
+            await cancelled.wait()
+            raise asyncio.CancelledError
+
+    async with RecordWriter() as writer:
+        call = asyncio.create_task(hang())
+        await asyncio.sleep(0)
+        loop.call_later(0.1, cancelled.set)
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    assert [entry["outcome"] for entry in written(tmp_path)] == ["cancelled"]
+    assert len(written(tmp_path, "debug")) == 1
+
+
+async def test_a_call_that_never_ends_does_not_keep_the_service_from_stopping(tmp_path, caplog):
+    async def hang():
+        async with records(writer, tmp_path).open(run()):
+            await asyncio.Event().wait()
+
+    async with RecordWriter(patience_seconds=0) as writer:
+        call = asyncio.create_task(hang())
+        await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    assert [log.message for log in caplog.records] == [
+        "stopping without records of open calls",
+        "audit record not written",
+    ]
