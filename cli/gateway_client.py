@@ -45,6 +45,8 @@ from clausegate.retrieval.v1.project_service_pb2 import (
     UpdateProjectResponse,
 )
 from clausegate.retrieval.v1.retrieval_service_pb2 import (
+    AssembleContextRequest,
+    AssembleContextResponse,
     FindDefinitionsResponse,
     ResolvedDefinition,
     SearchRequest,
@@ -79,6 +81,10 @@ class GatewayClient:
         async for page in self._rest.pages("/v1/definitions", parameters, FindDefinitionsResponse):
             for definition in page.definitions:
                 yield definition
+
+    async def assemble_context(self, request: AssembleContextRequest) -> AssembleContextResponse:
+        """Source text for a writer."""
+        return await self._rest.call("POST", "/v1/context:assemble", AssembleContextResponse(), body=request)
 
     async def check_grounding(self, request: CheckGroundingRequest) -> CheckGroundingResponse:
         """Whether a text stands on the documents."""

@@ -1,4 +1,4 @@
-"""The commands that look things up without answering: search and define."""
+"""The commands that look things up without answering: search, define and context."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from typing import Annotated
 
 import typer
 
-from clausegate.retrieval.v1.retrieval_service_pb2 import SearchMode, SearchRequest
+from clausegate.retrieval.v1.retrieval_service_pb2 import (
+    AssembleContextRequest,
+    AssembleContextResponse,
+    SearchMode,
+    SearchRequest,
+)
 from cli.connection import Gateway
 from cli.errors import CommandError
 from cli.output import Output, as_dict
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, Server, Sources, split
-from cli.running import run
+from cli.passages import visible
+from cli.running import REFUSED, run
 from cli.tables import print_candidates, print_definitions
 
 app = typer.Typer()
@@ -83,3 +89,41 @@ async def _define(connection: Gateway, term: str, sources: list[str], output: Ou
     else:
         raise CommandError(f"no document defines “{term}”")
     return 0
+
+
+@app.command()
+def context(  # noqa: PLR0913 - the options of a command are its parameters
+    query: Annotated[
+        str, typer.Argument(metavar="[QUERY]", help="What the text is for; without it, how documents begin.")
+    ] = "",
+    sources: Sources = "",
+    document: Documents = None,
+    tokens: Annotated[int, typer.Option(min=1, help="Tokens of the text at most.")] = 8_000,
+    server: Server = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+) -> None:
+    """Print source text for a writer: passages in the order of their documents, within a token budget."""
+    output = Output(json)
+    request = AssembleContextRequest(
+        query=query, sources=split(sources), document_ids=document or [], token_budget=tokens
+    )
+    run(_context(Gateway(server, data), request, output), output)
+
+
+async def _context(connection: Gateway, request: AssembleContextRequest, output: Output) -> int:
+    async with connection.connected() as gateway:
+        response = await gateway.assemble_context(request)
+    if output.as_json:
+        output.json(response)
+    elif response.passages:
+        output.verbatim(visible(response.text).removesuffix("\n"))  # printing ends the last line
+    output.notes([_extent(response)])
+    return 0 if response.passages else REFUSED
+
+
+def _extent(response: AssembleContextResponse) -> str:
+    """How much of what could be shown is shown."""
+    left_out = f"; {response.chunks_left_out:,} chunks did not fit" if response.chunks_left_out else ""
+    tokens = f"{response.token_count:,} tokens ({response.token_encoding})"
+    return f"{len(response.passages):,} passages, {tokens}{left_out}"

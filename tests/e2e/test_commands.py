@@ -108,6 +108,24 @@ def test_a_project_keeps_what_an_update_does_not_name(command):
     assert command("projects", "show", "licences").exit_code == 1
 
 
+def test_source_text_is_printed_for_a_writer(command):
+    about = ("context", GOVERNING_LAW, "--document", "southport/terms.txt")
+    shown = command(*about)
+    counted = json.loads(command("context", GOVERNING_LAW, "--tokens", "300", "--json").stdout)
+    nothing = command(*about, "--tokens", "1")
+
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith('[Source: "terms.txt" (id: southport/terms.txt), Section: "')
+    assert "Republic of Ireland" in shown.stdout
+    assert 0 < counted["tokenCount"] <= 300
+    assert counted["chunksLeftOut"] >= 1
+    assert (nothing.exit_code, nothing.stdout) == (3, "")
+
+
+def test_source_text_needs_a_question_or_a_place(command):
+    assert command("context").stderr.startswith("error: INVALID_FIELD: ")
+
+
 def test_queries_are_lines_of_a_file(command, tmp_path):
     file = tmp_path / "queries.txt"
     made = command("queries", "display fees", "--count", "4", "--output", str(file))
