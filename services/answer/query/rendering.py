@@ -13,6 +13,7 @@ from services.answer.answers import (
     Answer,
     Citation,
     DryRun,
+    Note,
     NoteKind,
     Refusal,
     StageEstimate,
@@ -22,8 +23,11 @@ from services.answer.answers import (
 
 POSSIBLY_RELATED = "No passage clearly answers this question. Possibly related:"
 
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|]|:(?=//)|(?<=\bwww)\.)", re.IGNORECASE)
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~]|&(?=#?\w+;)|:(?=//)|(?<=\bwww)\.)", re.IGNORECASE)
 """What may begin markup, and what makes readers of GitHub's Markdown take bare addresses for links."""
+_BEGINNING = re.compile(r"^(?=[-+=:])|^\d+(?=[.)](?:\s|$))")
+"""What comes before a character that makes a line a rule, a heading, a row of a table or an item of a list,
+such as `---`, `===`, `:-:`, `- a` and `12. a`."""
 
 
 def render_text(answer: Answer | DryRun) -> str:
@@ -54,7 +58,7 @@ def render_markdown(answer: Answer | DryRun) -> str:
             ("Supporting Clauses", [line for one in answer.supporting_clauses for line in _clause(one)]),
             ("Definitions", list(_definitions(answer))),
             ("Citations", [_citation(one) for one in answer.citations]),
-            ("Notes", [f"- {_escaped(note.text)}{_numbers(note.citation_numbers)}" for note in answer.notes]),
+            ("Notes", [f"- {_escaped(_note(one))}" for one in answer.notes]),
         ]
     )
 
@@ -104,7 +108,7 @@ def _clause(clause: SupportingClause) -> Iterator[str]:
     place = _place(clause.title, clause.section, clause.page, clause.last_page)
     yield f"**{_escaped(f'[{clause.source.upper()}] {place}')}**{grade}{chance}"
     yield ""
-    yield from (f"> {_escaped(line.strip())}" for line in clause.text.splitlines() if line.strip())
+    yield from (f"> {_escaped_line(line.strip())}" for line in clause.text.splitlines() if line.strip())
     yield ""
 
 
@@ -112,10 +116,18 @@ def _definitions(answer: Answer) -> Iterator[str]:
     quotes = {citation.number: citation for citation in answer.citations}
     for one in answer.definitions:
         used_by = f" (used by {_escaped(one.used_by)})" if one.used_by else ""
-        quote = _escaped(_on_one_line(quotes[one.citation_number].quote))
-        yield f"- **{_escaped(one.term)}**{used_by}: {quote} [{one.citation_number}]"
-        for number in one.conflicting_citation_numbers:
-            yield f"  - otherwise: {_escaped(_on_one_line(quotes[number].quote))} [{number}]"
+        yield f"- **{_escaped(one.term)}**{used_by}: {_quoted(quotes[one.citation_number])}"
+        yield from (
+            f"  - otherwise: {_quoted(quotes[number])}" for number in one.conflicting_citation_numbers
+        )
+
+
+def _quoted(citation: Citation) -> str:
+    return _escaped(_on_one_line(citation.quote) + _numbers([citation.number]))
+
+
+def _note(note: Note) -> str:
+    return note.text + _numbers(note.citation_numbers)
 
 
 def _citation(citation: Citation) -> str:
@@ -150,3 +162,8 @@ def _on_one_line(text: str) -> str:
 def _escaped(text: str) -> str:
     """Text of documents is data: nothing in it may become markup."""
     return _MARKDOWN.sub(r"\\\1", text)
+
+
+def _escaped_line(text: str) -> str:
+    """The same for text that begins a line, where more means something."""
+    return _BEGINNING.sub(r"\g<0>\\", _escaped(text))

@@ -3,6 +3,9 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from services.answer.answers import (
     AbsenceEvidence,
@@ -117,6 +120,41 @@ def test_a_passage_is_quoted_line_by_line_with_its_pages_and_grade():
 def test_text_of_a_document_cannot_become_markup():
     hostile = dataclasses.replace(ANSWER, statements=(Statement("# <b>*x*</b> [y](z)", ("CME",), (1,)),))
     assert "\\# \\<b\\>\\*x\\*\\</b\\> \\[y\\](z)" in render_markdown(hostile)
+
+
+IN_QUOTE = 2
+"""Level of a paragraph's words right within a block quote."""
+LINES = st.one_of(
+    st.sampled_from(["---", "===", "- a", "+ a", "-", "12. a", "1)", "~~~", "***", ":-:", "| a |", "&copy;"]),
+    st.text(alphabet="-=+*_~`#>|:.()[]<>!&;\\ 12ab\t", max_size=8),
+)
+
+
+@given(st.lists(LINES, max_size=4).map("\n".join).filter(str.strip))
+def test_a_clause_is_shown_as_its_words_and_never_as_markup(text):
+    clause = dataclasses.replace(CLAUSE, text=text)
+    markdown = render_markdown(dataclasses.replace(ANSWER, supporting_clauses=(clause,)))
+    tokens = MarkdownIt().enable(["table", "strikethrough"]).parse(markdown)
+    headings = [one.tag for one in tokens if one.type == "heading_open"]
+    paragraphs = [one.children for one in tokens if one.type == "inline" and one.level == IN_QUOTE]
+
+    assert headings == ["h2"] * 5
+    assert [spoken(parts) for parts in paragraphs] == [lines(text)]
+    assert {part.type for parts in paragraphs for part in parts} <= {"text", "text_special", "softbreak"}
+
+
+def spoken(parts):
+    return "".join("\n" if part.type == "softbreak" else part.content for part in parts)
+
+
+def lines(text):
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def test_numbers_of_citations_are_never_the_names_of_links():
+    markdown = render_markdown(ANSWER)
+    assert "per month. \\[1\\]" in markdown
+    assert "refers to Schedule B. \\[1\\]" in markdown
 
 
 def test_markdown_of_a_refusal_shows_what_was_searched_and_the_nearest_clauses():
