@@ -10,17 +10,22 @@ from services.answer.stems import stems_of
 MAX_WORDS = 5
 MAX_TITLES = 3
 NOTHING_FOUND = "No passage was found that bears on the question."
-_WORD = re.compile(r"\w[\w'’&.-]*\w")
+_WORD = re.compile(r"\w(?:[\w'’&.‐‑-]|(?<=[‐‑-])\s*\n\s*)*\w")
+"""A word with what it is joined to, by a hyphen at the end of a line as well."""
 
 
 def shared_words(text: str, stems: Collection[str]) -> tuple[str, ...]:
-    """Words of a text, as it spells them first, whose stem is one of `stems`; each stem once."""
-    words: dict[str, str] = {}
-    for word in _WORD.findall(text):
-        for stem in stems_of(word):
-            if stem in stems:
-                words.setdefault(stem, word)
-    return tuple(dict.fromkeys(words.values()))
+    """Words of a text, as it spells them first, whose stems are among `stems`; each once.
+
+    A word with a hyphen counts as a whole: “non-exclusive” does not hold the “non” of “non-professional”.
+    """
+    words: dict[tuple[str, ...], str] = {}
+    for found in _WORD.findall(text):
+        word = "".join(found.split())
+        own = tuple(stems_of(word))
+        if own and all(stem in stems for stem in own):
+            words.setdefault(own, word)
+    return tuple(words.values())
 
 
 def mentions(quote: str, stems: Collection[str]) -> str:
@@ -38,13 +43,13 @@ def summary_of(quotes: Sequence[str], titles: Sequence[str], stems: Collection[s
     named = [f"“{title}”" for title in distinct[:MAX_TITLES]]
     if more > 0:
         named.append(f"{more} more document{'s' * (more > 1)}")
-    count = "1 passage is" if len(quotes) == 1 else f"{len(quotes)} passages are"
     words = shared_words("\n".join(quotes), stems)
-    held = (
-        f"The question’s words that they hold: {_listed(words)}."
-        if words
-        else ("None of the question’s words stands in them.")
-    )
+    if len(quotes) == 1:
+        count, holds = "1 passage is", "it holds"
+    else:
+        count, holds = f"{len(quotes)} passages are", "they hold"
+    none = f"{holds.capitalize()} none of the question’s words."
+    held = f"Of the question’s words {holds} {_listed(words)}." if words else none
     return f"{count} quoted from {_joined(named)}. {held}"
 
 

@@ -204,7 +204,7 @@ def test_a_summary_beyond_the_snippets_gives_way_to_one_by_code(summary: str) ->
     result = delivered(a_passage("The monthly fee is USD 120.50 for each Device."))
 
     assert checked_summary(summary, result.snippets, Wanted(QUESTION, frozenset())) == (
-        "1 passage is quoted from “Title of cme/a.pdf”. None of the question’s words stands in them."
+        "1 passage is quoted from “Title of cme/a.pdf”. It holds none of the question’s words."
     )
 
 

@@ -15,6 +15,16 @@ def test_words_are_spelled_as_the_quote_spells_them() -> None:
     assert shared_words("A Fee per Device; the fee is due.", STEMS) == ("Fee", "Device")
 
 
+@pytest.mark.parametrize("quote", ["a non-exclusive one", "a non-\nexclusive one", "a non‑exclusive one"])
+def test_half_of_a_hyphenated_word_is_no_word_of_the_question(quote: str) -> None:
+    assert shared_words(quote, frozenset(stems_of("Who is non-professional?"))) == ()
+
+
+@pytest.mark.parametrize("quote", ["“Non-Professional” means", "a Non-\nProfessional"])
+def test_a_hyphenated_word_of_the_question_is_named_whole(quote: str) -> None:
+    assert shared_words(quote, frozenset(stems_of("Who is non-professional?"))) == ("Non-Professional",)
+
+
 def test_a_relevance_names_the_words_that_the_quote_holds() -> None:
     assert (
         mentions("The monthly fee is due for a Device.", STEMS) == "Mentions “monthly”, “fee” and “Device”."
@@ -30,14 +40,13 @@ def test_a_summary_says_how_many_whence_and_with_which_words() -> None:
 
     assert summary_of(quotes, ["A", "B"], STEMS) == (
         "2 passages are quoted from “A” and “B”. "
-        "The question’s words that they hold: “monthly”, “fee” and “device”."
+        "Of the question’s words they hold “monthly”, “fee” and “device”."
     )
 
 
 @pytest.mark.parametrize(
     ("titles", "named"),
     [
-        (["A"], "1 passage is quoted from “A”."),
         (["A", "A", "B", "C", "D"], "5 passages are quoted from “A”, “B”, “C” and 1 more document."),
         (["A", "B", "C", "D", "E"], "5 passages are quoted from “A”, “B”, “C” and 2 more documents."),
     ],
@@ -45,7 +54,21 @@ def test_a_summary_says_how_many_whence_and_with_which_words() -> None:
 def test_a_summary_names_a_few_titles(titles: list[str], named: str) -> None:
     summary = summary_of(["Nothing shared."] * len(titles), titles, STEMS)
 
-    assert summary == f"{named} None of the question’s words stands in them."
+    assert summary == f"{named} They hold none of the question’s words."
+    assert sentence_count(summary) in SUMMARY_SENTENCES
+
+
+@pytest.mark.parametrize(
+    ("quote", "held"),
+    [
+        ("The fee is due.", "Of the question’s words it holds “fee”."),
+        ("Nothing shared.", "It holds none of the question’s words."),
+    ],
+)
+def test_a_summary_of_one_passage_speaks_of_one(quote: str, held: str) -> None:
+    summary = summary_of([quote], ["A"], STEMS)
+
+    assert summary == f"1 passage is quoted from “A”. {held}"
     assert sentence_count(summary) in SUMMARY_SENTENCES
 
 
