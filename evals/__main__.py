@@ -9,9 +9,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from clausegate import ClausegateError
 from evals import research
-from evals.asking import Asker
+from evals.asking import Asker, answerers
 from evals.corpora import research_questions
 from evals.plan import PLAN, corpus_files
 from evals.reference import MARKS
@@ -21,6 +23,7 @@ from inference.settings import ModelServerSettings
 
 SNIPPETS = "snippets"
 """The experiment that is repeated in several ways, see `research`."""
+OPENAI = "https://api.openai.com"
 WITHOUT_DATA = ["examples", SNIPPETS]
 
 
@@ -35,6 +38,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
     options.cache = options.cache.absolute()
+    options.server = model_server(ModelServerSettings())
     options.names = [name for name in options.only.split(",") if name] or [*PLAN, SNIPPETS]
     if unknown := set(options.names) - {*PLAN, SNIPPETS}:
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
@@ -54,6 +58,14 @@ def sampled(questions: Sequence[Any], size: int | None) -> Sequence[Any]:
     return [questions[index] for index in sorted(random.Random(0).sample(range(len(questions)), size))]
 
 
+def model_server(settings: ModelServerSettings) -> str:
+    """The address of the model server without credentials; empty when none is configured."""
+    if not settings.names_model_server:
+        return ""
+    address = urlsplit(settings.openai_base_url or OPENAI)
+    return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
+
+
 async def measure(options: argparse.Namespace) -> list[Report]:
     """Run the experiments of one corpus after the other, each corpus on a stack of its own."""
     reports: list[Report] = []
@@ -64,11 +76,19 @@ async def measure(options: argparse.Namespace) -> list[Report]:
         folder.mkdir(parents=True, exist_ok=True)
         async with running_stack(folder) as client:
             await fill(client, corpus_files(corpus, data), options.concurrency)
+            by = await answerers(client, options.server)
             for name in (name for name in options.names if name in PLAN and PLAN[name].corpus == corpus):
                 print(f"  {name}", file=sys.stderr)
                 questions = sampled(PLAN[name].questions(data), options.sample)
                 figures = await PLAN[name].measure(Asker(client, options.concurrency), questions)
-                report = Report(name, PLAN[name].title, len(questions), figures, MARKS.get(name, ()))
+                report = Report(
+                    name=name,
+                    title=PLAN[name].title,
+                    questions=len(questions),
+                    figures=figures,
+                    marks=MARKS.get(name, ()),
+                    by=by if PLAN[name].answers else "",
+                )
                 print(table(report), end="\n\n", flush=True)
                 reports.append(report)
     return reports
@@ -76,19 +96,18 @@ async def measure(options: argparse.Namespace) -> list[Report]:
 
 async def measure_snippets(options: argparse.Namespace) -> list[Report]:
     """Measure research snippets in every way that the settings allow, on the examples."""
-    configured = ModelServerSettings().names_model_server
-    ways = research.strategies() if configured else [research.EXTRACTIVE]
+    ways = research.strategies() if options.server else [research.EXTRACTIVE]
     questions = sampled(research_questions(), options.sample)
     folder = options.cache / SNIPPETS
     folder.mkdir(parents=True, exist_ok=True)
     reports = []
     print(f"{SNIPPETS}:", file=sys.stderr)
-    async for report in research.measure(folder, questions, ways):
+    async for report in research.measure(folder, questions, ways, options.server):
         print(table(report), end="\n\n", flush=True)
         reports.append(report)
-    if not configured:
+    if not options.server:
         names = ", ".join(way.name for way in research.strategies())
-        print(f"Research snippets, {names}: not measured: no chat model configured", end="\n\n")
+        print(f"Research snippets, {names}: not measured: no chat model is configured", end="\n\n")
     return reports
 
 
@@ -99,7 +118,7 @@ def main() -> None:
         reports = asyncio.run(measure(options))
         if SNIPPETS in options.names:
             reports += asyncio.run(measure_snippets(options))
-    except (StackStopped, FilesRejected) as error:
+    except (StackStopped, FilesRejected, ClausegateError) as error:
         sys.exit(f"error: {error}")
     if options.json:
         write_json(reports, options.json)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clausegate import Client
+from clausegate import ClausegateError, Client
+from clausegate.answer.v1.answer_pb2 import StageUsage
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from clausegate.corpus.v1.citation_pb2 import Citation
 from evals.concurrency import in_order
@@ -13,6 +14,10 @@ from evals.metrics import Passage
 
 POOL = 12
 """Candidates looked at: what the answer service grades (LI-30)."""
+EXTRACTIVE = "no chat model"
+"""Who answers where no model is configured."""
+FAILURES_OF_MODELS = frozenset({"CONTRACT_FAILED", "MODEL_RATE_LIMITED", "UPSTREAM_UNAVAILABLE"})
+"""What a model may fail with at one question and not at the next; counted, where all else ends the run."""
 NOTHING_RETRIEVED = -1.0
 """Stands for the gate's score when it had none; below every real one."""
 
@@ -55,6 +60,14 @@ class Reply:
     """Of the statements, in order of first use."""
     said: str
     """Answer and all citations, those of definitions too."""
+    cost_usd: float | None = None
+    """What models took for it, see `cost_of`."""
+    failed: bool = False
+    """Whether there is neither answer nor refusal."""
+
+
+FAILED = Reply(refused=False, top_score=NOTHING_RETRIEVED, quotes=(), said="", failed=True)
+"""Stands for the reply of a call that failed: no right answer, and no refusal either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +85,16 @@ class Asker:
         """The reply to each question; without the gate none is refused for weak evidence."""
 
         async def ask(asked: Asked) -> Reply:
-            return read_reply(
-                await self.client.query(asked.text, document_ids=asked.document_ids, gate=gate, debug=True)
-            )
+            try:
+                return read_reply(
+                    await self.client.query(
+                        asked.text, document_ids=asked.document_ids, gate=gate, debug=True
+                    )
+                )
+            except ClausegateError as error:
+                if error.reason not in FAILURES_OF_MODELS:
+                    raise
+                return FAILED
 
         return await in_order(questions, ask, self.concurrency, "queries")
 
@@ -92,7 +112,20 @@ def read_reply(response: QueryResponse) -> Reply:
         top_score=decided.top_score if decided.HasField("top_score") else NOTHING_RETRIEVED,
         quotes=_quotes(response),
         said="\n".join([response.answer, *(citation.quote for citation in response.citations)]),
+        cost_usd=cost_of(response.usage),
     )
+
+
+def cost_of(usage: Sequence[StageUsage]) -> float | None:
+    """US dollars; None when no model was called, or one without a price."""
+    return sum(stage.cost_usd for stage in usage) if usage and all(one.priced for one in usage) else None
+
+
+async def answerers(client: Client, server: str) -> str:
+    """Who grades and answers, and where: told by a dry run, which sends nothing to a model."""
+    dry_run = (await client.query("Who answers?", dry_run=True)).dry_run
+    models = ", ".join(f"{stage.stage} {stage.model}" for stage in dry_run.stages)
+    return f"{models} of {server}" if models else EXTRACTIVE
 
 
 def _quotes(response: QueryResponse) -> tuple[Quote, ...]:

@@ -17,7 +17,10 @@ REPORT_EVERY = 20
 async def in_order(
     items: Sequence[Item], work: Callable[[Item], Awaitable[Result]], concurrency: int, label: str
 ) -> list[Result]:
-    """The results of `work` in the order of `items`, at most `concurrency` at a time, progress on stderr."""
+    """The results of `work` in the order of `items`, at most `concurrency` at a time, progress on stderr.
+
+    Raises what the first `work` that fails raises; the others are cancelled.
+    """
     slots, done, start = asyncio.Semaphore(concurrency), 0, time.monotonic()
 
     async def one(item: Item) -> Result:
@@ -30,7 +33,10 @@ async def in_order(
             print(f"\r  {label}: {done}/{len(items)} in {seconds:.0f} s", end="", file=sys.stderr, flush=True)
         return result
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(item)) for item in items]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(item)) for item in items]
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
     print(file=sys.stderr)
     return [task.result() for task in tasks]

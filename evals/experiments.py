@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from evals.asking import Asked, Asker, FoundChunk
+from evals.asking import Asked, Asker, FoundChunk, Reply
 from evals.corpora import ExampleQuestion, Question
 from evals.metrics import Passage, auroc, character_overlap, first_hit, hit, mean, refused_at
 
 FALSE_REFUSALS = 0.05
 """Operating point at which gates are compared."""
+
+COST = "$ per 1,000"
+"""US dollars at the price table, for a thousand questions (LI-62)."""
 
 Figures = Mapping[str, float]
 
@@ -41,6 +44,7 @@ async def gate(asker: Asker, questions: Sequence[Question]) -> Figures:
         "false answers": mean(not r.refused for r in silent),
         "AUROC": auroc(*scores),
         "refused at 5 %": refused_at(*scores, FALSE_REFUSALS),
+        **of_models(replies),
     }
 
 
@@ -55,6 +59,7 @@ async def answers(asker: Asker, questions: Sequence[Question]) -> Figures:
         "precision": mean(overlap.precision for overlap in overlaps),
         "recall": mean(overlap.recall for overlap in overlaps),
         "characters": mean(sum(p.end - p.start for p in passages) for passages in quoted),
+        **of_models(replies),
     }
 
 
@@ -78,6 +83,7 @@ async def pages(asker: Asker, questions: Sequence[Question]) -> Figures:
         "any citation": mean(any(hits) for hits in right),
         "all citations": mean(one for hits in right for one in hits),
         "right quotes": mean(of_right_quotes),
+        **of_models(replies),
     }
 
 
@@ -97,7 +103,16 @@ async def examples(asker: Asker, questions: Sequence[ExampleQuestion]) -> Figure
         "refusal accuracy": mean(refused for refused, should in refusals if should),
         "false refusals": mean(refused for refused, should in refusals if not should),
         "term recall": mean(said),
+        **of_models(replies),
     }
+
+
+def of_models(replies: Sequence[Reply]) -> dict[str, float]:
+    """What models cost for a thousand questions, and how often they failed; neither without models."""
+    costs = [one.cost_usd for one in replies if one.cost_usd is not None]
+    failed = [one.failed for one in replies]
+    figures = {COST: mean(costs) * 1_000} if costs else {}
+    return {**figures, "failed": mean(failed)} if any(failed) or costs else figures
 
 
 def _passages(pools: Sequence[Sequence[FoundChunk]]) -> list[list[Passage]]:

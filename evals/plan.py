@@ -34,6 +34,8 @@ class Experiment:
     """Reads the questions below the folder of evaluation data."""
     measure: Callable[[Asker, Any], Awaitable[Figures]]
     """Takes those questions."""
+    answers: bool = False
+    """Whether answers are measured, and so whoever gives them."""
 
 
 def corpus_files(corpus: str, data: Path) -> list[SourceFile]:
@@ -66,7 +68,11 @@ def _pdf(data: Path) -> list[Question]:
 
 PLAN = {
     "examples": Experiment(
-        "Examples, all questions", "examples", lambda _: example_questions(), experiments.examples
+        "Examples, all questions",
+        "examples",
+        lambda _: example_questions(),
+        experiments.examples,
+        answers=True,
     ),
     "cuad-scoped": Experiment(
         "CUAD, clause within its contract",
@@ -77,9 +83,15 @@ PLAN = {
     "cuad-whole": Experiment(
         "CUAD, whole corpus", "cuad", _answerable(_cuad("mini600.jsonl")), experiments.whole_ranking
     ),
-    "cuad-gate": Experiment("CUAD, gate, balanced", "cuad", _cuad("mini600.jsonl"), experiments.gate),
+    "cuad-gate": Experiment(
+        "CUAD, gate, balanced", "cuad", _cuad("mini600.jsonl"), experiments.gate, answers=True
+    ),
     "cuad-answers": Experiment(
-        "CUAD, quoted sentences", "cuad", _answerable(_cuad("queries.jsonl")), experiments.answers
+        "CUAD, quoted sentences",
+        "cuad",
+        _answerable(_cuad("queries.jsonl")),
+        experiments.answers,
+        answers=True,
     ),
     "contractnli-scoped": Experiment(
         "ContractNLI, clause within its agreement",
@@ -95,9 +107,10 @@ PLAN = {
         "contractnli",
         _answerable(_contractnli("queries.jsonl")),
         experiments.answers,
+        answers=True,
     ),
     "pdf-pages": Experiment(
-        "CUAD as PDF, pages of citations", "cuad_pdf", _answerable(_pdf), experiments.pages
+        "CUAD as PDF, pages of citations", "cuad_pdf", _answerable(_pdf), experiments.pages, answers=True
     ),
 }
 """In the order of the report."""

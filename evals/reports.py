@@ -24,6 +24,8 @@ class Report:
     figures: Mapping[str, float]
     marks: tuple[Mark, ...]
     """What to compare with; the difference is to the first."""
+    by: str = ""
+    """Whose answers were measured: models and their server; empty where nothing was answered."""
 
 
 def table(report: Report) -> str:
@@ -40,7 +42,8 @@ def table(report: Report) -> str:
             for name in names
         )
         lines.append(f"{label:<{label_width}}  " + "  ".join(cells))
-    return "\n".join([f"{report.title} ({report.questions:,} questions)", *lines])
+    by = f": {report.by}" if report.by else ""
+    return "\n".join([f"{report.title} ({report.questions:,} questions){by}", *lines])
 
 
 def write_json(reports: Sequence[Report], file: Path) -> None:
@@ -48,6 +51,7 @@ def write_json(reports: Sequence[Report], file: Path) -> None:
     content = {
         report.name: {
             "questions": report.questions,
+            "by": report.by,
             "figures": {name: _number(value) for name, value in report.figures.items()},
             "marks": {mark.label: dict(mark.figures) for mark in report.marks},
         }

@@ -18,7 +18,10 @@ from google.protobuf.json_format import MessageToDict
 from clausegate import ClausegateError, Client
 from clausegate.answer.v1.research_service_pb2 import UNVERIFIED_SNIPPETS_FLAG, Snippet, SnippetsDone
 from clausegate.corpus.v1.chunk_pb2 import Chunk
+from evals.asking import EXTRACTIVE as NOBODY
+from evals.asking import cost_of
 from evals.corpora import EXAMPLES, Kind, ResearchQuestion, tree_files, unruled
+from evals.experiments import COST
 from evals.metrics import mean
 from evals.reference import RESEARCH_TARGET
 from evals.reports import Report
@@ -72,9 +75,12 @@ def strategies() -> list[Way]:
 
 
 async def measure(
-    folder: Path, questions: Sequence[ResearchQuestion], ways: Sequence[Way]
+    folder: Path, questions: Sequence[ResearchQuestion], ways: Sequence[Way], server: str
 ) -> AsyncIterator[Report]:
-    """A report for each way. Questions are asked one by one, so that latencies are those of one user."""
+    """A report for each way. Questions are asked one by one, so that latencies are those of one user.
+
+    `server` says where the models are that answer.
+    """
     for way in ways:
         recording = folder / f"{way.name}.model-calls.jsonl"
         recording.unlink(missing_ok=True)
@@ -83,10 +89,20 @@ async def measure(
             chunks = {chunk.chunk_id: chunk async for chunk in _all_chunks(client)}
             outcomes = [await _ask(client, question, recording) for question in questions]
         _keep(outcomes, folder / f"{way.name}.jsonl")
-        title = f"Research snippets, {way.name}"
         yield Report(
-            f"snippets-{way.name}", title, len(questions), figures(outcomes, chunks), (RESEARCH_TARGET,)
+            name=f"snippets-{way.name}",
+            title=f"Research snippets, {way.name}",
+            questions=len(questions),
+            figures=figures(outcomes, chunks),
+            marks=(RESEARCH_TARGET,),
+            by=_models(outcomes, server),
         )
+
+
+def _models(outcomes: Sequence[Outcome], server: str) -> str:
+    """Who found the snippets, and where."""
+    names = sorted({one.done.metadata.model for one in outcomes if one.done} - {""})
+    return f"{', '.join(names) or 'a model that never answered'} of {server}" if server else NOBODY
 
 
 def figures(outcomes: Sequence[Outcome], chunks: Chunks) -> dict[str, float]:
@@ -126,7 +142,14 @@ def _of_model(outcomes: Sequence[Outcome], chunks: Chunks) -> dict[str, float]:
         "rules": mean(stage >= 3 for stage in first),
         "raw verbatim": mean(one.verified for one in said),
         "raw attribution": mean(_named_right(one, chunks) for one in said),
+        **_cost(outcomes),
     }
+
+
+def _cost(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """What a thousand questions cost, as far as they were answered and models have prices."""
+    costs = [cost for one in outcomes if one.done and (cost := cost_of(one.done.usage)) is not None]
+    return {COST: mean(costs) * 1_000} if costs else {}
 
 
 def _stages_kept(reply: str) -> int:

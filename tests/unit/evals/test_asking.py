@@ -1,11 +1,14 @@
 """What is kept of a response."""
 
-from clausegate.answer.v1.answer_pb2 import Refusal, Statement
+import pytest
+
+from clausegate.answer.v1.answer_pb2 import Refusal, StageUsage, Statement
 from clausegate.answer.v1.debug_pb2 import DebugConfidenceGate, DebugRecord
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from clausegate.corpus.v1.citation_pb2 import Citation
 from clausegate.corpus.v1.span_pb2 import Span
-from evals.asking import NOTHING_RETRIEVED, Quote, read_reply
+from evals.asking import FAILED, NOTHING_RETRIEVED, Quote, read_reply
+from evals.experiments import COST, of_models
 from evals.metrics import Passage
 
 CITATIONS = [
@@ -40,3 +43,29 @@ def test_the_score_is_the_gates():
 
 def test_without_a_score_nothing_was_retrieved():
     assert read_reply(QueryResponse()).top_score == NOTHING_RETRIEVED
+
+
+GRADE = StageUsage(stage="grade", cost_usd=0.01, priced=True)
+ANSWER = StageUsage(stage="answer", cost_usd=0.02, priced=True)
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        ([GRADE, ANSWER], pytest.approx(0.03)),
+        ([], None),
+        ([GRADE, StageUsage(stage="answer", priced=False)], None),
+    ],
+    ids=["priced", "no model", "without a price"],
+)
+def test_a_reply_costs_what_all_its_stages_cost(usage, cost):
+    assert read_reply(QueryResponse(usage=usage)).cost_usd == cost
+
+
+def test_figures_of_models_are_there_where_models_were_called():
+    paid = read_reply(QueryResponse(usage=[GRADE]))
+
+    assert of_models([read_reply(QueryResponse())]) == {}
+    assert of_models([paid, paid]) == {COST: pytest.approx(10), "failed": 0.0}
+    assert of_models([paid, FAILED]) == {COST: pytest.approx(10), "failed": 0.5}
+    assert of_models([FAILED]) == {"failed": 1.0}

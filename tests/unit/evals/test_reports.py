@@ -3,9 +3,13 @@
 import json
 import math
 
+import pytest
+
+from evals.__main__ import model_server
 from evals.plan import PLAN
 from evals.reference import MARKS, Mark
 from evals.reports import Report, table, write_json
+from inference.settings import ModelServerSettings
 
 REPORT = Report(
     "cuad-scoped",
@@ -29,6 +33,26 @@ def test_a_table_shows_measured_difference_and_marks_under_their_names():
 
 def test_a_table_without_marks_is_one_row():
     assert len(table(Report("x", "X", 1, {"a": 0.5}, ())).splitlines()) == 3
+
+
+def test_whose_answers_were_measured_is_said(tmp_path):
+    report = Report("x", "X", 1, {"a": 0.5}, (), "gpt-4o of http://127.0.0.1:8080")
+    write_json([report], tmp_path / "figures.json")
+
+    assert table(report).splitlines()[0] == "X (1 questions): gpt-4o of http://127.0.0.1:8080"
+    assert json.loads((tmp_path / "figures.json").read_text())["x"]["by"] == report.by
+
+
+@pytest.mark.parametrize(
+    ("settings", "server"),
+    [
+        ({}, ""),
+        ({"OPENAI_API_KEY": "secret"}, "https://api.openai.com"),
+        ({"OPENAI_BASE_URL": "http://somebody:secret@127.0.0.1:8080/v1"}, "http://127.0.0.1:8080"),
+    ],
+)
+def test_the_server_is_named_without_what_is_secret(settings, server):
+    assert model_server(ModelServerSettings(**settings)) == server
 
 
 def test_json_holds_null_for_figures_that_do_not_exist(tmp_path):
