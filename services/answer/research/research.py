@@ -7,6 +7,7 @@ search tells the state of the index, without which the cache could answer from w
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -105,16 +106,8 @@ class Research:
         self, asked: Asked, found: Found, scope: Scope | None, task: Task
     ) -> tuple[Extraction, bool]:
         wanted = _wanted(asked, found)
-        key = (
-            task.run.caller.tenant,
-            found.normalized_query,
-            scope,
-            wanted.at_most,
-            wanted.unverified,
-            found.index_revision,
-            self._extractor.model,
-            self._extractor.prompt_version,
-        )
+        maker = (self._extractor.model, self._extractor.prompt_version)
+        key = result_key(task.run.caller.tenant, found, scope, wanted, maker)
         return await self._cache.get(key, lambda: self._extractor.extract(found, wanted, task))
 
     async def _find(self, asked: Asked) -> tuple[Found, Scope | None]:
@@ -150,6 +143,19 @@ class Research:
         return await self._retrieval.search(
             question, top_k=policy.pool, vector_k=policy.vector_k, keyword_k=policy.keyword_k
         )
+
+
+def result_key(
+    tenant: str, found: Found, scope: Scope | None, wanted: Wanted, maker: tuple[str, str]
+) -> Hashable:
+    """What a result depends on: queries that differ in any of it share none (SN-11).
+
+    The question counts as it is searched and, but for case and white space, as it was asked: “may I” and
+    “must I” are searched alike and answered differently. `maker` is the model and the version of its prompt.
+    """
+    asked = " ".join(wanted.question.casefold().split())
+    limits = (wanted.at_most, wanted.unverified)
+    return (tenant, asked, found.normalized_query, scope, limits, found.index_revision, maker)
 
 
 def _wanted(asked: Asked, found: Found) -> Wanted:
