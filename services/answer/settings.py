@@ -11,7 +11,7 @@ from services.answer.contracts.completion import Strategy, TaskModel
 from services.answer.query.budget import BudgetLimits
 from services.answer.query.gate import GateLimits
 from services.answer.query.grading import Grading
-from services.answer.query.policy import Policy
+from services.answer.query.policy import Policy, SnippetLimits
 from services.answer.records.audit import QueryText
 from services.answer.records.usage import Price
 
@@ -98,6 +98,21 @@ class AnswerSettings(ModelServerSettings):
     relevance_threshold: int = Field(
         default=2, ge=1, le=3, description="Grade that a chat model's grading asks of a chunk."
     )
+    snippets_min_chunks: int = Field(
+        default=5, ge=1, le=100, description="Chunks that a model is shown for snippets, whatever they take."
+    )
+    snippets_max_chunks: int = Field(
+        default=8,
+        ge=1,
+        le=100,
+        description="Chunks that it is shown at most, if more than the least fit.",
+    )
+    snippets_chunk_tokens: int = Field(
+        default=3_000, ge=0, description="Tokens within which more than the least are shown."
+    )
+    snippets_reply_tokens: int = Field(
+        default=4_096, ge=1, description="Tokens of a model's reply with snippets at most."
+    )
     snippets_cache_seconds: float = Field(
         default=900.0, ge=0, description="How long results of research queries are kept; 0 for not at all."
     )
@@ -129,7 +144,7 @@ class AnswerSettings(ModelServerSettings):
         return {
             "answer": self._task(self.answer_model, self.budget_answer_tokens),
             "grade": self._task(self.grade_model, 256 + GRADE_TOKENS * self.pool_chunks),
-            "snippets": self._task(self.snippets_model, 4096),
+            "snippets": self._task(self.snippets_model, self.snippets_reply_tokens),
             "article": self._task(self.article_model, 8192),
             "queries": self._task(self.queries_model, 2048),
             "rewrite": self._task(self.rewrite_model, 8192),
@@ -162,4 +177,9 @@ class AnswerSettings(ModelServerSettings):
             definition_depth=self.definition_depth,
             grading=self.grading,
             relevance_threshold=self.relevance_threshold,
+            snippets=SnippetLimits(
+                min_chunks=self.snippets_min_chunks,
+                max_chunks=self.snippets_max_chunks,
+                chunk_tokens=self.snippets_chunk_tokens,
+            ),
         )

@@ -461,6 +461,14 @@ async def test_the_spans_of_an_answer_are_those_that_the_documentation_lists(stu
     assert set(ended) <= set(listed)
 
 
+async def test_the_trace_of_a_refusal_names_its_reason(stubs, server, spans):
+    server.respond = when("answer", law_stated("The fee is USD 7.", "Nobody ever wrote this."))
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    (render,) = [one for one in spans.get_finished_spans() if one.name == "render"]
+    assert response.refusal.reason == answer_pb2.REFUSAL_REASON_VALIDATION_FAILED
+    assert render.attributes["clausegate.refusal_reason"] == "validation_failed"
+
+
 LONG = Text(
     "long/terms.txt", ["Schedule of terms. " + "The Licensee keeps records of use. " * 60 + "The cap is ten."]
 )

@@ -131,6 +131,34 @@ async def test_a_snippet_says_what_its_chunk_says_of_itself(model):
     assert snippet.citation.certificate.prompt_sha256 == CONTRACT.sha256
 
 
+async def test_the_model_is_sent_one_call_of_its_own_settings(model, server):
+    await done(model)
+
+    (chat,) = server.chats
+    assert (chat.body["model"], chat.body["max_tokens"], chat.body["temperature"]) == ("gpt-4o", 4096, 0)
+    assert chat.body["response_format"] == {"type": "json_object"}
+    assert not chat.body.get("stream")
+    assert 5 <= len(read(chat).passages) <= 8
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ({"snippets_min_chunks": 2, "snippets_chunk_tokens": 0}, 2),
+        ({"snippets_min_chunks": 2, "snippets_max_chunks": 3}, 3),
+        ({"snippets_max_chunks": 4}, 4),
+    ],
+    ids=["as few as may be", "as many as fit and may be", "never more than the most"],
+)
+async def test_chunks_are_shown_as_the_settings_say(index, server, tmp_path, settings, shown):
+    server.forget()
+    server.respond = says_fee
+    async with answering(index, tmp_path, server.url, **settings) as stubs:
+        await done(stubs)
+
+    assert len(read(server.chats[-1]).passages) == shown
+
+
 async def test_usage_and_metadata_tell_of_the_one_call(model, server):
     result = await done(model)
 

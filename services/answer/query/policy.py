@@ -12,6 +12,18 @@ from services.answer.query.grading import Grading
 
 
 @dataclass(frozen=True, slots=True)
+class SnippetLimits:
+    """Which chunks a model is shown to extract snippets from: the best ones (SN-7)."""
+
+    min_chunks: int = 5
+    """Shown whatever they take."""
+    max_chunks: int = 8
+    """The most that are shown, or that sentences are taken from without a model."""
+    chunk_tokens: int = 3_000
+    """More chunks than the least are shown within so many tokens."""
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """Which candidates count, when the gate opens, and what fits; defaults as in the settings."""
 
@@ -29,6 +41,7 @@ class Policy:
     """How a chat model grades, where there is one."""
     relevance_threshold: int = 2
     """Of a chat model's grading: the grade, 1 to 3, that a chunk needs."""
+    snippets: SnippetLimits = field(default_factory=SnippetLimits)
 
     def sha256(self) -> str:
         """Names the policy in certificates: SHA-256 over its values, 64 hexadecimal digits."""

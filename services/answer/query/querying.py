@@ -182,8 +182,10 @@ class Querying:
         return Answer(refusal=replace(refusal, nearest_clauses=nearest))
 
     def _respond(self, task: Task, progress: Progress, found: Found, result: Answer | DryRun) -> Response:
-        with _tracer.start_as_current_span("render"):
+        with _tracer.start_as_current_span("render") as span:
             text, markdown = render_text(result), render_markdown(result)
+            refusal = result.refusal if isinstance(result, Answer) else None
+            span.set_attribute("clausegate.refusal_reason", refusal.reason.value if refusal else "")
         metadata = task.metadata(
             model=progress.model,
             prompt_version=progress.prompt_version,

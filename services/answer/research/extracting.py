@@ -32,8 +32,6 @@ from services.answer.verification.signing import Signer
 if TYPE_CHECKING:
     from services.answer.clients.retrieval import RetrievalClient
 
-MIN_SHOWN, MAX_SHOWN, SHOWN_TOKENS = 5, 8, 3_000
-"""Chunks that a model is shown: the best five, and up to eight within so many tokens (SN-7)."""
 ASKED_THRESHOLD = 0.0
 """Evidence that a model is asked for: more than the question finds in documents where nobody asked.
 
@@ -139,7 +137,7 @@ class Extractor:
 
     async def _excerpt(self, ranked: Sequence[GradedCandidate], found: Found, wanted: Wanted) -> Extraction:
         """The sentences of the kept chunks that score best."""
-        kept = grading.keep(ranked, self._policy.keep_ratio, MAX_SHOWN)
+        kept = grading.keep(ranked, self._policy.keep_ratio, self._policy.snippets.max_chunks)
         passages = excerpts(kept, found)
         delivered = await self._verify(passages, wanted, EXTRACTIVE)
         return Extraction(
@@ -153,11 +151,12 @@ class Extractor:
 
     def _shown(self, ranked: Sequence[GradedCandidate]) -> list[Chunk]:
         """The chunks that a model is shown, best first."""
+        limits = self._policy.snippets
         shown: list[Chunk] = []
         tokens = 0
-        for one in ranked[:MAX_SHOWN]:
+        for one in ranked[: limits.max_chunks]:
             tokens += self._counter.count(format_chunk(one.candidate.chunk))
-            if len(shown) >= MIN_SHOWN and tokens > SHOWN_TOKENS:
+            if len(shown) >= limits.min_chunks and tokens > limits.chunk_tokens:
                 break
             shown.append(one.candidate.chunk)
         return shown

@@ -1,0 +1,67 @@
+"""The defaults that the requirements name."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.answer.contracts.completion import Strategy, TaskModel
+from services.answer.query.grading import Grading
+from services.answer.query.policy import Policy
+from services.answer.settings import AnswerSettings
+
+
+@pytest.fixture
+def settings(tmp_path) -> AnswerSettings:
+    return AnswerSettings(data_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "max_tokens"),
+    [
+        ("answer", "gpt-4.1", 2_048),
+        ("grade", "gpt-4.1", 832),
+        ("snippets", "gpt-4o", 4_096),
+        ("article", "gpt-4.1", 8_192),
+        ("queries", "gpt-4.1", 2_048),
+        ("rewrite", "gpt-4.1", 8_192),
+    ],
+)
+def test_each_task_has_its_model_and_a_limit_of_its_reply(settings, task, model, max_tokens):
+    assert settings.task_models()[task] == TaskModel(model, Strategy.JSON_OBJECT, max_tokens, fallback="")
+
+
+def test_the_policy_of_the_settings_is_the_documented_one(settings):
+    policy = settings.policy()
+
+    assert policy == Policy()
+    assert (policy.pool, policy.vector_k, policy.keyword_k, policy.keep_at_most) == (12, 10, 10, 5)
+    assert (policy.grading, policy.relevance_threshold) == (Grading.BATCH, 2)
+    budget = policy.budget
+    assert (budget.total_tokens, budget.answer_tokens, budget.chunk_tokens) == (60_000, 2_048, 57_300)
+    snippets = policy.snippets
+    assert (snippets.min_chunks, snippets.max_chunks, snippets.chunk_tokens) == (5, 8, 3_000)
+
+
+def test_results_of_research_are_kept_for_a_quarter_of_an_hour(settings):
+    assert settings.snippets_cache_seconds == 15 * 60
+
+
+def test_a_model_can_have_a_strategy_of_its_own(tmp_path):
+    strategies = {"gpt-4o": Strategy.JSON_SCHEMA}
+    models = AnswerSettings(data_dir=tmp_path, json_strategies=strategies).task_models()
+
+    assert models["snippets"].strategy is Strategy.JSON_SCHEMA
+    assert models["answer"].strategy is Strategy.JSON_OBJECT
+
+
+def test_every_model_of_a_task_has_a_price(settings):
+    assert {one.model for one in settings.task_models().values()} <= set(settings.prices)
+
+
+def test_snippets_can_be_limited_otherwise(tmp_path):
+    settings = AnswerSettings(
+        data_dir=tmp_path, snippets_min_chunks=2, snippets_max_chunks=3, snippets_reply_tokens=1_000
+    )
+
+    assert settings.task_models()["snippets"].max_tokens == 1_000
+    assert (settings.policy().snippets.min_chunks, settings.policy().snippets.max_chunks) == (2, 3)
