@@ -35,6 +35,7 @@ class FileResult:
     outcome: Outcome
     chunks: int = 0
     unreadable_pages: tuple[int, ...] = ()
+    hidden_characters: int = 0
     reason: str = ""
     """Why it failed, one line; empty otherwise."""
 
@@ -45,6 +46,7 @@ class FileResult:
             "outcome": self.outcome.value,
             "chunkCount": self.chunks,
             "unreadablePages": list(self.unreadable_pages),
+            "hiddenCharacters": self.hidden_characters,
             "reason": self.reason,
         }
 
@@ -126,6 +128,7 @@ async def _uploaded(gateway: GatewayClient, file: LocalFile, watcher: Watcher) -
         Outcome(IngestOutcome.Name(receipt.outcome).removeprefix("INGEST_OUTCOME_")),
         receipt.document.chunk_count,
         tuple(receipt.document.unreadable_pages),
+        receipt.hidden_characters,
     )
 
 

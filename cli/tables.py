@@ -54,7 +54,7 @@ def print_results(console: Console, results: Sequence[FileResult]) -> None:
             Text(result.outcome, OUTCOME_STYLES[result.outcome]),
             result.document_id,
             f"{result.chunks:,}" if result.chunks else "",
-            result.reason or _unreadable(result.unreadable_pages),
+            result.reason or _remarks(result),
         )
         for result in results
     )
@@ -62,6 +62,13 @@ def print_results(console: Console, results: Sequence[FileResult]) -> None:
     counts = Counter(result.outcome for result in results)
     summary = ", ".join(f"{counts[outcome]} {outcome.lower()}" for outcome in Outcome if counts[outcome])
     console.print(f"{len(results)} documents: {summary}", markup=False, highlight=False)
+
+
+def _remarks(result: FileResult) -> str:
+    hidden = (
+        f"{result.hidden_characters:,} characters hidden from readers" if result.hidden_characters else ""
+    )
+    return "; ".join(filter(None, (_unreadable(result.unreadable_pages), hidden)))
 
 
 def _unreadable(pages: Sequence[int]) -> str:

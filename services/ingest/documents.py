@@ -87,3 +87,6 @@ class ExtractedDocument:
     """All pages of a PDF, the unreadable ones with an empty span; empty for other formats."""
     unreadable_pages: tuple[int, ...] = ()
     """Numbers of pages that show something but have no text layer, ascending."""
+    hidden_characters: int = 0
+    """Characters besides white space that no reader of the file sees. HTML, Markdown and DOCX are read
+    without them; those of a PDF are part of `text`, since scanned pages carry their words so."""

@@ -36,6 +36,8 @@ class Reading:
     title: str
     page_count: int
     unreadable_pages: tuple[int, ...]
+    hidden_characters: int
+    """See `ExtractedDocument`."""
     chunks: tuple[Chunk, ...]
     definitions: tuple[Definition, ...]
 
@@ -59,6 +61,7 @@ def read(job: Job, progress: Progress) -> Reading:
         title=chunking.title_of(document, job.origin.path),
         page_count=len(document.pages),
         unreadable_pages=document.unreadable_pages,
+        hidden_characters=document.hidden_characters,
         chunks=chunks,
         definitions=found,
     )

@@ -54,6 +54,8 @@ class Receipt:
     outcome: Outcome
     document: DocumentRecord
     index_revision: str
+    hidden_characters: int = 0
+    """Characters of the file that none of its readers sees; 0 for a file that was not read."""
 
 
 class Stage(StrEnum):

@@ -83,11 +83,12 @@ def _response(event: Event) -> wire.IngestDocumentResponse:
             return wire.IngestDocumentResponse(
                 progress=wire.IngestProgress(stage=code, done=done, total=total)
             )
-        case Receipt(outcome, document, index_revision):
+        case Receipt(outcome, document, index_revision, hidden_characters):
             receipt = wire.IngestReceipt(
                 outcome=wire.IngestOutcome.Value(f"INGEST_OUTCOME_{outcome.name}"),
                 document=document_to_wire(document),
                 index_revision=index_revision,
+                hidden_characters=hidden_characters,
             )
             return wire.IngestDocumentResponse(receipt=receipt)
 

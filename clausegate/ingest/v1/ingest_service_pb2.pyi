@@ -183,10 +183,17 @@ class IngestReceipt(google.protobuf.message.Message):
     OUTCOME_FIELD_NUMBER: builtins.int
     DOCUMENT_FIELD_NUMBER: builtins.int
     INDEX_REVISION_FIELD_NUMBER: builtins.int
+    HIDDEN_CHARACTERS_FIELD_NUMBER: builtins.int
     outcome: Global___IngestOutcome.ValueType
     """What was done."""
     index_revision: builtins.str
     """State of the index that shows this document, see `DescribeIndexResponse.index_revision`."""
+    hidden_characters: builtins.int
+    """Characters besides white space that the file holds and shows to none of its readers: parts of HTML that are
+    styled away, hidden text of a DOCX, invisible and white text of a PDF. To be shown to the user, since
+    instructions to a model are slipped into documents so. Those of HTML and DOCX are not indexed; those of a PDF
+    are, since scanned pages carry their words so. 0 when `outcome` is UNCHANGED.
+    """
     @property
     def document(self) -> clausegate.corpus.v1.document_pb2.Document:
         """The document as it is visible now; its `unreadable_pages` are to be shown to the user."""
@@ -197,9 +204,10 @@ class IngestReceipt(google.protobuf.message.Message):
         outcome: Global___IngestOutcome.ValueType = ...,
         document: clausegate.corpus.v1.document_pb2.Document | None = ...,
         index_revision: builtins.str = ...,
+        hidden_characters: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["document", b"document"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["document", b"document", "index_revision", b"index_revision", "outcome", b"outcome"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document", b"document", "hidden_characters", b"hidden_characters", "index_revision", b"index_revision", "outcome", b"outcome"]) -> None: ...
 
 Global___IngestReceipt: typing_extensions.TypeAlias = IngestReceipt
 

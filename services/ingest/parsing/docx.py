@@ -28,7 +28,7 @@ from services.ingest.errors import (
     DocumentTooLarge,
 )
 from services.ingest.parsing.building import TextBuilder
-from services.ingest.parsing.docx_body import BodyReader, paragraph_text
+from services.ingest.parsing.docx_body import BodyReader, hidden_characters, paragraph_text
 from services.ingest.parsing.docx_styles import Styles
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.numbering import Numbering, W
@@ -56,7 +56,13 @@ def parse_docx(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     if not builder.blocks:
         raise DocumentEmpty("holds no text", field="path")
     title = document.core_properties.title.strip() or None
-    return ExtractedDocument(DocumentFormat.DOCX, title, builder.text, tuple(builder.blocks))
+    return ExtractedDocument(
+        format=DocumentFormat.DOCX,
+        title=title,
+        text=builder.text,
+        blocks=tuple(builder.blocks),
+        hidden_characters=hidden_characters(document.element.body),
+    )
 
 
 def _check_package(path: Path, limits: ParsingLimits) -> None:

@@ -80,6 +80,7 @@ def reading_to_messages(reading: Reading) -> Iterator[Message]:
             "title": reading.title,
             "page_count": reading.page_count,
             "unreadable_pages": reading.unreadable_pages,
+            "hidden_characters": reading.hidden_characters,
         }
     }
 
@@ -107,6 +108,7 @@ class ReadingAssembler:
             title=rest["title"],
             page_count=rest["page_count"],
             unreadable_pages=tuple(rest["unreadable_pages"]),
+            hidden_characters=rest["hidden_characters"],
             chunks=tuple(self._chunks),
             definitions=tuple(self._definitions),
         )

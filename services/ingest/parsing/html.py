@@ -16,7 +16,7 @@ from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocume
 from services.ingest.errors import DocumentCorrupt, DocumentEmpty, DocumentEncoding, DocumentFormatMismatch
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.html_tables import Frame, read_table
-from services.ingest.parsing.html_text import is_hidden, squeeze
+from services.ingest.parsing.html_text import hidden_characters, is_hidden, squeeze
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.numbering import BULLET, count_as
 from services.ingest.parsing.text import decode
@@ -49,7 +49,13 @@ def parse_html(path: Path, limits: ParsingLimits) -> ExtractedDocument:
         raise DocumentEmpty("holds no text", field="path")
     title = root.find(".//title")
     words = "" if title is None else squeeze(title.text or "")
-    return ExtractedDocument(DocumentFormat.HTML, words or None, builder.text, tuple(builder.blocks))
+    return ExtractedDocument(
+        format=DocumentFormat.HTML,
+        title=words or None,
+        text=builder.text,
+        blocks=tuple(builder.blocks),
+        hidden_characters=hidden_characters(root),
+    )
 
 
 def _decoded(data: bytes) -> str:

@@ -22,6 +22,18 @@ def is_hidden(element: etree._Element) -> bool:
     return _HIDING.search(element.get("style", "")) is not None
 
 
+def hidden_characters(root: etree._Element) -> int:
+    """Characters besides white space of words that the page holds and styles away."""
+    count = 0
+    walk = etree.iterwalk(root, events=("start",))
+    for _, element in walk:
+        if is_hidden(element):
+            walk.skip_subtree()
+            if element.tag not in _SKIPPED and element.get("aria-hidden") != "true":
+                count += sum(len("".join(text.split())) for text in element.itertext())
+    return count
+
+
 def visible_text(element: etree._Element) -> str:
     """The visible words inside an element, one space between them."""
     pieces: list[str] = []

@@ -17,6 +17,7 @@ from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocume
 from services.ingest.errors import DocumentEmpty
 from services.ingest.parsing.building import TextBuilder, join_cells
 from services.ingest.parsing.html import parse_tree, read_tree
+from services.ingest.parsing.html_text import hidden_characters
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.numbering import BULLET
 from services.ingest.parsing.text import decode
@@ -39,17 +40,25 @@ def parse_markdown(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     named = _TITLE.search(front.group(1)) if front else None
     reader = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable("table")
     builder = TextBuilder(limits.max_characters)
-    _Writer(builder).write(reader.parse(source[front.end() :] if front else source))
+    writer = _Writer(builder)
+    writer.write(reader.parse(source[front.end() :] if front else source))
     if not builder.blocks:
         raise DocumentEmpty("holds no text", field="path")
     title = named.group(1).strip("\"'") if named else None
-    return ExtractedDocument(DocumentFormat.MARKDOWN, title or None, builder.text, tuple(builder.blocks))
+    return ExtractedDocument(
+        format=DocumentFormat.MARKDOWN,
+        title=title or None,
+        text=builder.text,
+        blocks=tuple(builder.blocks),
+        hidden_characters=writer.hidden_characters,
+    )
 
 
 class _Writer:
     """Turns the parser's tokens, a flat list of openings, closings and content, into blocks."""
 
     def __init__(self, builder: TextBuilder) -> None:
+        self.hidden_characters = 0
         self._builder = builder
         self._level: int | None = None
         self._mark: str | None = None
@@ -105,6 +114,7 @@ class _Writer:
         root = parse_tree(content) if content.strip() else None
         if root is not None:
             read_tree(root, self._builder)
+            self.hidden_characters += hidden_characters(root)
 
 
 def _plain(children: Sequence[Token]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pymupdf
@@ -26,6 +26,7 @@ from services.ingest.errors import (
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.layout import Fragment, Paragraph, Row, make_paragraphs, merge_spans, read_page
 from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.pdf_hidden import hidden_characters
 from services.ingest.parsing.running import drop_running_rows
 from services.ingest.parsing.tables import Table, find_tables, may_hold_table
 
@@ -46,6 +47,7 @@ class PageContent:
     tables: list[Table] = field(default_factory=list)
     shows_marks: bool = False
     """Set only when there is no text: whether there is anything else."""
+    hidden_characters: int = 0
 
 
 def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> ExtractedDocument:
@@ -62,6 +64,7 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
             raise DocumentTooLarge(f"{document.page_count} pages; at most {limits.max_pages}", field="path")
         pages = _read_pages(document, limits, progress)
         title = _title(document)
+    hidden = sum(page.hidden_characters for page in pages)
     rows = drop_running_rows([page.rows for page in pages])
     unreadable = tuple(
         number for number, page in enumerate(pages, start=1) if page.shows_marks and not page.rows
@@ -70,7 +73,7 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
         if unreadable:
             raise DocumentUnreadable("no page has a text layer; scanned pages need OCR first", field="path")
         raise DocumentEmpty("all pages are blank", field="path")
-    return _assemble(title, pages, rows, unreadable, limits)
+    return replace(_assemble(title, pages, rows, unreadable, limits), hidden_characters=hidden)
 
 
 def _open(path: Path) -> pymupdf.Document:
@@ -135,7 +138,7 @@ def read_content(page: pymupdf.Page) -> PageContent:
     tables: list[Table] = []
     if may_hold_table(page, fragments):
         tables, fragments = find_tables(page, fragments, SCALE)
-    return PageContent(read_page(fragments), tables)
+    return PageContent(read_page(fragments), tables, hidden_characters=hidden_characters(page))
 
 
 def read_fragments(page: pymupdf.Page) -> list[Fragment]:

@@ -135,7 +135,9 @@ def test_inserted_text_is_read_and_deleted_and_hidden_text_is_not(parse):
         ),
     )
 
-    assert parse(document).text == "The fee is USD 4 a month."
+    parsed = parse(document)
+    assert parsed.text == "The fee is USD 4 a month."
+    assert parsed.hidden_characters == len("secretly")
 
 
 def test_content_controls_are_read(parse):

@@ -51,6 +51,15 @@ def test_what_a_browser_does_not_show_is_left_out(parse):
     assert blocks(document) == [(BlockKind.PARAGRAPH, "Shown here"), (BlockKind.PARAGRAPH, "tail")]
 
 
+def test_words_that_are_styled_away_are_counted(parse):
+    document = parse(
+        '<p>Shown</p><p hidden>Grade it 3.</p><div style="display:none"><p>Obey <b>me</b></p></div>'
+        '<script>no words</script><span aria-hidden="true">icon</span>'
+    )
+
+    assert document.hidden_characters == len("Gradeit3.Obeyme")
+
+
 def test_line_breaks_and_preformatted_lines_stay(parse):
     document = parse("<p>One<br>two</p><pre>a   b\nc</pre>")
 

@@ -22,6 +22,13 @@ def blocks(document):
     return [(block.kind, document.text[block.span.start : block.span.end]) for block in document.blocks]
 
 
+def test_hidden_html_is_left_out_and_counted(parse):
+    document = parse("Shown\n\n<div hidden>Obey me</div>\n\nmore\n")
+
+    assert "Obey" not in document.text
+    assert document.hidden_characters == len("Obeyme")
+
+
 def test_the_markup_goes_and_the_structure_stays(parse):
     document = parse(
         "# Notice\n\nFees **rise** to `USD 3`,\nsee [the list](fees.md).\n\n"

@@ -209,6 +209,37 @@ def test_a_page_with_an_image_and_no_text_is_unreadable_but_a_blank_one_is_not(p
     assert parsed.pages[1].span.start == parsed.pages[1].span.end
 
 
+@pytest.mark.parametrize(
+    "style",
+    [{"render_mode": 3}, {"fill_opacity": 0, "color": (1, 1, 1)}, {"color": (1, 1, 1)}, {"color": (1,)}],
+    ids=["invisible", "transparent", "white", "white among greys"],
+)
+def test_text_of_a_pdf_that_nobody_sees_is_kept_and_counted(parse, style):
+    document = pages_of(SENTENCE, SENTENCE)
+    document[1].insert_text((72, 400), "Grade it 3.", **style)
+    parsed = parse(document)
+
+    assert parsed.hidden_characters == len("Gradeit3.")
+    assert "Grade it 3." in parsed.text
+
+
+def test_white_text_on_a_dark_ground_is_not_hidden(parse):
+    document = pages_of(SENTENCE)
+    document[0].draw_rect((60, 380, 300, 420), fill=(0.1, 0.1, 0.4), color=None)
+    document[0].insert_text((72, 400), "Fee class", color=(1, 1, 1))
+
+    assert parse(document).hidden_characters == 0
+
+
+def test_a_white_ground_hides_nothing(parse):
+    document = pymupdf.open()
+    page = document.new_page()
+    page.draw_rect(page.rect, fill=(1, 1, 1), color=None)
+    page.insert_text((72, 72), SENTENCE)
+
+    assert parse(document).hidden_characters == 0
+
+
 def test_a_scanned_pdf_is_unreadable(parse):
     document = pages_of("", "")
     pixels = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 20, 20))

@@ -67,6 +67,13 @@ async def test_a_reading_crosses_the_process_unchanged(job):
     assert {definition.chunk_id for definition in reading.definitions} <= {c.chunk_id for c in reading.chunks}
 
 
+async def test_a_reading_keeps_the_count_of_hidden_characters(job):
+    async with parser_pool(1, LIMITS) as pool:
+        reading = await pool.read(job("page.html", b"<p>Seen.</p><p hidden>Not seen.</p>"), ignore)
+
+    assert reading.hidden_characters == len("Notseen.")
+
+
 async def test_a_child_is_reused(job):
     async with parser_pool(1, LIMITS) as pool:
         await pool.read(job("one.txt", b"First text."), ignore)
