@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from chassis.addresses import is_loopback
@@ -28,6 +29,10 @@ def _only_this_machine(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_only_this_machine)
+
+# Hypothesis by itself lets an example fail that takes .2 s, which on a busy machine says nothing of the code.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 # Settings and keys of the person who runs the tests are not the tests': a key would send documents away.
 for name in [name for name in os.environ if name.startswith(("CLAUSEGATE_", "OPENAI_"))]:  # noqa: TID251
