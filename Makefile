@@ -29,7 +29,7 @@ run: setup ## serve REST on 127.0.0.1:8000 and gRPC on 127.0.0.1:7000
 	$(BIN)/python -m embedded
 
 test: setup ## run the tests (under five minutes)
-	$(BIN)/python -m pytest -m "not soak"
+	$(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 --dist loadfile
 
 soak: setup ## run what takes longer: many kills, many generated cases
 	$(BIN)/python -m pytest -m soak
