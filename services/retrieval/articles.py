@@ -47,9 +47,9 @@ async def put(store: Store, article: Article) -> CurrentArticle:
     visible(article.article_id, "article.article_id")
     visible(article.title, "article.title")
     if not article.scope.sources and not article.scope.document_ids:
-        raise InvalidInput("An article has sources or documents.", field="article.sources")
+        raise InvalidInput("An article must have sources or documents.", field="article.sources")
     if len(article.record) + len(article.body.encode()) > MAX_ARTICLE_BYTES:
-        raise InvalidInput("An article must not exceed 3 MiB.", field="article")
+        raise InvalidInput("Must not exceed 3 MiB.", field="article")
     await store.records.put_article(article)
     return await _LiveVersions(store).current(article)
 
@@ -97,7 +97,7 @@ async def find(store: Store, titles: Sequence[str]) -> tuple[tuple[str, ArticleI
 
 def _required(article_id: str) -> ArticleId:
     if not article_id:
-        raise InvalidInput("article_id must not be empty.", field="article_id")
+        raise InvalidInput("Must not be empty.", field="article_id")
     return ArticleId(article_id)
 
 

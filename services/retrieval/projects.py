@@ -37,7 +37,7 @@ def project(project_id: str, display_name: str, sources: Sequence[str], now: dat
     """A project as it is to be written now. Raises `InvalidInput` for the first field at fault."""
     if not _ID.fullmatch(project_id):
         raise InvalidInput(
-            "project_id must have 1 to 64 lower-case letters, digits and `-`, the first not `-`.",
+            "Must have 1 to 64 lower-case letters, digits and `-`, the first not `-`.",
             field="project_id",
         )
     return Project(ProjectId(project_id), _line(display_name) or project_id, _sources(sources), now, now)
@@ -82,7 +82,7 @@ async def delete(records: Records, project_id: str) -> None:
 
 def _required(project_id: str) -> ProjectId:
     if not project_id:
-        raise InvalidInput("project_id must not be empty.", field="project_id")
+        raise InvalidInput("Must not be empty.", field="project_id")
     return ProjectId(project_id)
 
 
@@ -91,7 +91,7 @@ def _line(text: str) -> str:
         return ""
     visible(text, "display_name", MAX_DISPLAY_NAME)
     if text.splitlines() != [text]:
-        raise InvalidInput("display_name must be one line.", field="display_name")
+        raise InvalidInput("Must be one line.", field="display_name")
     return text
 
 
@@ -99,10 +99,10 @@ def _sources(sources: Sequence[str]) -> tuple[str, ...]:
     for number, source in enumerate(sources):
         if not _SOURCE.fullmatch(source):
             raise InvalidInput(
-                "A source has 1 to 64 of a-z, 0-9, `-`, `_` and `.`; the first is a letter or digit.",
+                "Must have 1 to 64 of a-z, 0-9, `-`, `_` and `.`, the first a letter or digit.",
                 field=f"sources[{number}]",
             )
     distinct = at_most(sorted(set(sources)), MAX_SOURCES, "sources")
     if not distinct:
-        raise InvalidInput("sources must not be empty.", field="sources")
+        raise InvalidInput("Must not be empty.", field="sources")
     return distinct

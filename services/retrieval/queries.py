@@ -85,32 +85,32 @@ class SearchQuery:
 def question(text: str, field: str) -> str:
     """A question in the user's words: 1 to 8,000 characters, not only white space."""
     if len(text) > MAX_QUERY_CHARACTERS:
-        raise InvalidInput(f"{field} must not exceed {MAX_QUERY_CHARACTERS:,} characters.", field=field)
+        raise InvalidInput(f"Must not be longer than {MAX_QUERY_CHARACTERS:,} characters.", field=field)
     return visible(text, field)
 
 
 def visible(text: str, field: str, limit: int | None = None) -> str:
     """Text with something in it and without control characters other than line breaks and tabs."""
     if not text.strip():
-        raise InvalidInput(f"{field} must not be empty.", field=field)
+        raise InvalidInput("Must not be empty.", field=field)
     if limit is not None and len(text) > limit:
-        raise InvalidInput(f"{field} must not exceed {limit:,} characters.", field=field)
+        raise InvalidInput(f"Must not be longer than {limit:,} characters.", field=field)
     if any(unicodedata.category(each) == "Cc" and each not in LINE_BREAKS_AND_TABS for each in text):
-        raise InvalidInput(f"{field} must not contain control characters.", field=field)
+        raise InvalidInput("Must not hold control characters.", field=field)
     return text
 
 
 def at_most(values: Sequence[Item], limit: int, field: str) -> tuple[Item, ...]:
     """A list that is not longer than `limit`."""
     if len(values) > limit:
-        raise InvalidInput(f"{field} must not have more than {limit:,} entries.", field=field)
+        raise InvalidInput(f"At most {limit:,} may be given.", field=field)
     return tuple(values)
 
 
 def count(value: int, field: str, *, default: int, limit: int) -> int:
     """A number of results: 0 means `default`, more than `limit` means `limit`, below 0 is wrong."""
     if value < 0:
-        raise InvalidInput(f"{field} must not be negative.", field=field)
+        raise InvalidInput("Must not be negative.", field=field)
     return min(value, limit) or default
 
 
@@ -167,7 +167,7 @@ def page_position(token: str, *request: object) -> str:
 
 
 def _bad_token() -> InvalidInput:
-    return InvalidInput("page_token must come from the previous page of the same list.", field="page_token")
+    return InvalidInput("Must come from the previous page of the same list.", field="page_token")
 
 
 def _digest(request: object) -> bytes:

@@ -149,7 +149,7 @@ class Arriving:
             ("definition_count", document.definition_count, self.definitions),
         ):
             if said != received:
-                message = f"{name} is {said:,}, but {received:,} were sent."
+                message = f"Must be the {received:,} that were sent, not {said:,}."
                 raise InvalidInput(message, field=f"commit.document.{name}")
 
 

@@ -12,6 +12,7 @@ from chassis.errors import ServiceError
 from clausegate.corpus.v1 import article_pb2, citation_pb2
 from clausegate.retrieval.v1 import article_store_service_pb2 as wire
 from clausegate.retrieval.v1 import index_service_pb2, retrieval_service_pb2
+from tests.contract.messages import reads_well
 from tests.contract.retrieval_index import Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -93,6 +94,7 @@ async def pages(service, **request):
 async def refusal(service, method, request):
     with pytest.raises(ServiceError) as refused:
         await service.call(method, request)
+    assert reads_well(refused.value), str(refused.value)
     return refused.value.code, refused.value.reason, refused.value.field
 
 

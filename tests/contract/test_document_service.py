@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import document_service_pb2 as wire
+from tests.contract.messages import reads_well
 from tests.contract.retrieval_index import Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -91,6 +92,7 @@ async def test_bad_lists_are_refused(service, request_, field):
     with pytest.raises(ServiceError) as refused:
         await service.call(service.documents.ListDocuments, request_)
     assert (refused.value.reason, refused.value.field) == ("INVALID_FIELD", field)
+    assert reads_well(refused.value)
 
 
 async def test_a_token_of_another_list_is_refused(service):

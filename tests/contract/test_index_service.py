@@ -8,6 +8,7 @@ import pytest_asyncio
 from chassis.errors import ServiceError
 from chassis.status import upstream_errors
 from clausegate.retrieval.v1 import document_service_pb2, index_service_pb2, retrieval_service_pb2
+from tests.contract.messages import reads_well
 from tests.contract.retrieval_index import Request, Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -180,6 +181,7 @@ async def test_calls_that_break_the_protocol_are_refused_with_the_field(service,
 
     assert (refused.value.code, refused.value.reason) == ("INVALID_ARGUMENT", "INVALID_FIELD")
     assert refused.value.field == field
+    assert reads_well(refused.value)
     with pytest.raises(ServiceError, match="not indexed"):
         await live_generation(service, "bad/a.txt")
 

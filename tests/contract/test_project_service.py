@@ -11,6 +11,7 @@ import pytest_asyncio
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import index_service_pb2, retrieval_service_pb2
 from clausegate.retrieval.v1 import project_service_pb2 as wire
+from tests.contract.messages import reads_well
 from tests.contract.retrieval_index import Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -57,6 +58,7 @@ async def pages(service, **request):
 async def refusal(service, method, request):
     with pytest.raises(ServiceError) as refused:
         await service.call(method, request)
+    assert reads_well(refused.value), str(refused.value)
     return refused.value.code, refused.value.reason, refused.value.field
 
 

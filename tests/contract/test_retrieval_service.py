@@ -8,6 +8,7 @@ import pytest_asyncio
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import retrieval_service_pb2 as wire
 from inference.tokens import estimate
+from tests.contract.messages import reads_well
 from tests.contract.retrieval_index import Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -66,6 +67,7 @@ async def search(service, query, **request):
 async def refusal(service, method, request):
     with pytest.raises(ServiceError) as refused:
         await service.call(method, request)
+    assert reads_well(refused.value), str(refused.value)
     return refused.value
 
 

@@ -81,7 +81,7 @@ def article_of(message: article_pb2.Article) -> Article:
     try:
         compiled_at = message.compiled_at.ToDatetime(UTC)
     except ValueError as error:
-        raise InvalidInput("compiled_at is no instant.", field="article.compiled_at") from error
+        raise InvalidInput("Must be an instant.", field="article.compiled_at") from error
     return Article(
         article_id=ArticleId(message.article_id),
         title=message.title,

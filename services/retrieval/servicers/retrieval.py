@@ -68,7 +68,7 @@ class RetrievalServicer(RetrievalServiceServicer):
     ) -> wire.GetChunksResponse:
         """Read chunks."""
         if not request.chunk_ids:
-            raise InvalidInput("chunk_ids must not be empty.", field="chunk_ids")
+            raise InvalidInput("Must not be empty.", field="chunk_ids")
         chunk_ids = [ChunkId(each) for each in queries.at_most(request.chunk_ids, 100, "chunk_ids")]
         index = await self._indexes.of(current_caller().tenant)
         chunks, revision = await read_chunks(index.store, chunk_ids)
@@ -101,7 +101,7 @@ class RetrievalServicer(RetrievalServiceServicer):
     ) -> wire.CountTermsResponse:
         """Count terms."""
         if not request.terms:
-            raise InvalidInput("terms must not be empty.", field="terms")
+            raise InvalidInput("Must not be empty.", field="terms")
         terms = _terms(request.terms, 50)
         scope = queries.scope(request.sources, request.document_ids)
         index = await self._indexes.of(current_caller().tenant)
@@ -118,7 +118,7 @@ class RetrievalServicer(RetrievalServiceServicer):
 
 def _search_query(request: wire.SearchRequest) -> SearchQuery:
     if request.mode not in MODES:
-        raise InvalidInput("mode must be one of the modes of this version.", field="mode")
+        raise InvalidInput("Must be one of the modes of this version.", field="mode")
     versions = enumerate(queries.at_most(request.at_least, 100, "at_least"))
     return SearchQuery(
         text=queries.question(request.query, "query"),
@@ -151,7 +151,7 @@ def _definition_query(request: wire.FindDefinitionsRequest) -> DefinitionQuery:
 
 def _passage(message: wire.Passage, field: str) -> Passage:
     if len(message.text) > 20_000:
-        raise InvalidInput("text must not exceed 20,000 characters.", field=f"{field}.text")
+        raise InvalidInput("Must not be longer than 20,000 characters.", field=f"{field}.text")
     return Passage(message.text, DocumentId(message.document_id) or None)
 
 

@@ -28,7 +28,7 @@ FORMAT = "DOCUMENT_FORMAT_"
 def required_document_id(value: str) -> DocumentId:
     """A document id that is there."""
     if not value:
-        raise InvalidInput("document_id must not be empty.", field="document_id")
+        raise InvalidInput("Must not be empty.", field="document_id")
     return DocumentId(value)
 
 
@@ -36,7 +36,7 @@ def version_of(document_id: str, generation: str, field: str) -> Version:
     """The version that two required fields below `field` name."""
     for name, value, limit in (("document_id", document_id, 1024), ("generation", generation, 64)):
         if not 1 <= len(value.encode()) <= limit:
-            raise InvalidInput(f"{name} must have 1 to {limit:,} bytes.", field=f"{field}.{name}")
+            raise InvalidInput(f"Must have 1 to {limit:,} bytes.", field=f"{field}.{name}")
     return Version(DocumentId(document_id), Generation(generation))
 
 

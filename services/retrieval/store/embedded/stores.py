@@ -29,7 +29,7 @@ class Stores:
         Raises `InvalidInput` for a name that is not 1 to 64 letters, digits, `.`, `_` and `-`.
         """
         if not _TENANT.fullmatch(tenant):
-            raise InvalidInput(f"{tenant!r} cannot name a tenant", field="tenant")
+            raise InvalidInput(f"Cannot name a tenant: {tenant!r}.", field="tenant")
         async with self._opening:
             if tenant not in self._open:
                 self._open[tenant] = await open_store(
