@@ -33,20 +33,23 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
     among it, and `pydantic.ValidationError` for a setting of a service.
     """
     address, data, drain = settings.address, settings.data_dir, settings.drain_seconds
+    record, replay = settings.record_model_calls, settings.replay_model_calls
     async with AsyncExitStack() as running:
         running.enter_context(owned(data))
         services = [
             await running.enter_async_context(service)
             for service in (
-                retrieval(RetrievalSettings(data_dir=data)),
+                retrieval(
+                    RetrievalSettings(data_dir=data, record_model_calls=record, replay_model_calls=replay)
+                ),
                 ingest(IngestSettings(data_dir=data, retrieval_address=address)),
                 answer(
                     AnswerSettings(
                         data_dir=data,
                         retrieval_address=address,
                         log_queries=settings.log_queries,
-                        record_model_calls=settings.record_model_calls,
-                        replay_model_calls=settings.replay_model_calls,
+                        record_model_calls=record,
+                        replay_model_calls=replay,
                     )
                 ),
             )

@@ -37,9 +37,18 @@ class RetrievalSettings(ModelServerSettings):
         default=0, ge=0, le=256, description="Threads that embed passages; 0 means one for each core."
     )
 
+    record_model_calls: Path | None = Field(
+        default=None,
+        description="File to record a model server's vectors of questions to; each process has its own.",
+    )
+    replay_model_calls: Path | None = Field(
+        default=None, description="File to replay them from; no model server is called."
+    )
+
     @model_validator(mode="after")
     def _can_embed(self) -> RetrievalSettings:
-        if self.embedding_model != LOCAL_MODEL and not self.names_model_server:
+        served = self.embedding_model != LOCAL_MODEL and not self.replay_model_calls
+        if served and not self.names_model_server:
             raise ValueError(
                 f"the embedding model {self.embedding_model} needs a model server: set OPENAI_API_KEY, or "
                 "OPENAI_BASE_URL for a compatible one"

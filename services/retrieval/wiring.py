@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 
 import grpc
@@ -27,6 +27,8 @@ from clausegate.retrieval.v1 import (
 from inference.embedding.fetch import MODEL_FOLDER, is_fetched
 from inference.embedding.local import LocalEmbedding
 from inference.embedding.model import EmbeddingModel
+from inference.embedding.replay import RecordingEmbedding, ReplayedEmbedding
+from inference.tape import Recorder, Recording
 from inference.tokens import token_counter
 from services.retrieval.indexes import Indexes
 from services.retrieval.servicers.articles import ArticleStoreServicer
@@ -46,10 +48,11 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
     """What the retrieval service offers to a server, alive until the context ends.
 
     Raises `ModelUnavailable` without the model's files, `EmbeddingModelMismatch` for an index of another
-    model, and `StoreUnavailable` when another process has the index open.
+    model, `StoreUnavailable` when another process has the index open, and `ReplayDiverged` when a recording
+    cannot be played back.
     """
     async with AsyncExitStack() as stack:
-        model = await _embedding_model(settings)
+        model = await _embedding_model(settings, stack)
         stack.push_async_callback(model.close)
         stores = Stores(settings.data_dir / "index", model.name, model.dimension)
         stack.push_async_callback(stores.close)
@@ -74,7 +77,9 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
         )
 
 
-async def _embedding_model(settings: RetrievalSettings) -> EmbeddingModel:
+async def _embedding_model(settings: RetrievalSettings, stack: AsyncExitStack) -> EmbeddingModel:
+    """The model of the settings; a served one may be recorded or played back, the local one gives the same
+    vectors anyway. A recorder is closed with the stack."""
     if settings.embedding_model == LOCAL_MODEL:
         folder = _model_folder(settings.model_dir)
         return await asyncio.to_thread(LocalEmbedding, folder, settings.embedding_threads)
@@ -82,9 +87,14 @@ async def _embedding_model(settings: RetrievalSettings) -> EmbeddingModel:
     from inference.embedding.openai import OpenAIEmbedding
     from inference.transport import ModelServer
 
-    return OpenAIEmbedding(
+    model = OpenAIEmbedding(
         ModelServer(settings), settings, settings.embedding_model, settings.embedding_dimension
     )
+    if settings.replay_model_calls:
+        return ReplayedEmbedding(model, Recording.read(settings.replay_model_calls))
+    if settings.record_model_calls:
+        return RecordingEmbedding(model, stack.enter_context(closing(Recorder(settings.record_model_calls))))
+    return model
 
 
 def _model_folder(folder: Path) -> Path:

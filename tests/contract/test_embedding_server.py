@@ -231,6 +231,35 @@ async def test_a_search_without_its_model_server_is_unavailable_and_repeated_by_
     assert len(server.requests) == 1
 
 
+async def test_recorded_vectors_of_questions_are_played_back_without_a_server(server, tmp_path, socket_dirs):
+    tape, questions = tmp_path / "tape", ("Who may terminate the Agreement?", "What is the fee?")
+    async with running(tmp_path, socket_dirs(), **served(server), record_model_calls=tape) as service:
+        await service.put(TEXT)
+        recorded = [await searched(service, question) for question in questions]
+    calls = len(server.requests)
+    replaying = {"embedding_model": LARGE, "replay_model_calls": tape}
+    async with running(tmp_path, socket_dirs(), **replaying) as service:
+        replayed = [await searched(service, question) for question in reversed(questions)]
+        with pytest.raises(ServiceError) as other:
+            await searched(service, "Which law governs?")
+        with pytest.raises(ServiceError) as ingested:
+            await service.put(Text("cme/other.txt", ["Nothing else."]))
+
+    assert list(reversed(replayed)) == recorded
+    assert (other.value.reason, ingested.value.reason) == ("REPLAY_DIVERGED", "REPLAY_DIVERGED")
+    assert len(server.requests) == calls
+    assert "terminate" not in tape.read_text()
+
+
+async def test_a_recording_without_vectors_stops_the_start_and_names_its_line(tmp_path, socket_dirs):
+    (tmp_path / "tape").write_text('{"kind": "embedding", "key": "x", "vector": 7}\n')
+    with pytest.raises(ServiceError, match="Line 1 of the recording"):
+        async with running(
+            tmp_path, socket_dirs(), embedding_model=LARGE, replay_model_calls=tmp_path / "tape"
+        ):
+            pass
+
+
 def test_a_served_model_without_a_server_is_refused_at_start():
     with pytest.raises(ValueError, match="text-embedding-3-large needs a model server: set OPENAI_API_KEY"):
         RetrievalSettings(embedding_model=LARGE)

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from cli.main import app
 from tests.e2e.corpus import GOVERNING_LAW, TERMS
 from tests.e2e.processes import clausegate, embedded_stack
+from tests.fakes.behaviours import Vectors
 from tests.fakes.model_server import ModelServer
 from tests.fakes.renderer import Renderer
 
@@ -19,8 +20,8 @@ from tests.fakes.renderer import Renderer
 def model_in_thread():
     """A model server that runs beside the test, which waits for one command after the other."""
     loop, ready = asyncio.new_event_loop(), threading.Event()
-    model, done = ModelServer(), asyncio.Event()
-    model.respond = Renderer()
+    model, done, renderer = ModelServer(), asyncio.Event(), Renderer()
+    model.respond = lambda request: renderer(request) if request.is_chat else Vectors()
 
     async def serve():
         async with model:
@@ -227,13 +228,17 @@ def test_what_only_an_own_stack_can_do_is_said_so(command, option, tmp_path):
     assert asked.stderr.startswith(f"error: {option}: a server ")
 
 
-def test_an_answer_is_recorded_and_played_back_without_a_server(corpus, model, tmp_path):
+@pytest.mark.parametrize(
+    "embedding", [{}, {"CLAUSEGATE_EMBEDDING_MODEL": "text-embedding-3-large"}], ids=["local", "served"]
+)
+def test_an_answer_is_recorded_and_played_back_without_a_server(corpus, model, tmp_path, embedding):
     data, calls = str(tmp_path / "data"), str(tmp_path / "calls.jsonl")
-    assert clausegate("ingest", str(corpus), "--data", data).returncode == 0
+    beside = {"OPENAI_BASE_URL": model.url, **embedding}
+    assert clausegate("ingest", str(corpus), "--data", data, **beside).returncode == 0
     ask = ("ask", GOVERNING_LAW, "--data", data, "--json")
 
-    recorded = clausegate(*ask, "--record", calls, OPENAI_BASE_URL=model.url)
-    replayed = clausegate(*ask, "--replay", calls)
+    recorded = clausegate(*ask, "--record", calls, **beside)
+    replayed = clausegate(*ask, "--replay", calls, **embedding)
 
     answers = [json.loads(each.stdout) for each in (recorded, replayed)]
     for answer in answers:
