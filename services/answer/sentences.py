@@ -16,6 +16,9 @@ CELL_SEPARATOR = " | "
 """What ingest puts between the cells of a table row."""
 
 _STOPS = tuple('.;:?!,)”"')
+_ENDS = (".", "?", "!", ".”", '."', ".)")
+_GOES_ON = re.compile(r"(?:[;,–—]|\b(?:and|or|and/or))$", re.IGNORECASE)
+_ITEM = re.compile(r"(?:(?:and|or)\s)?(?:\(?[A-Za-z0-9]{1,5}\)|[•●▪‣◦*–—-]|\d{1,2}\.)\s")
 _VALUE = re.compile(r"(?:[A-Z]{3}\s?)?[^\w\s]?\s?\d")
 _YEAR = re.compile(r"(?:19|20)\d\d\b")
 
@@ -59,6 +62,33 @@ def table_header_of(row: Sentence) -> Sentence | None:
     return header if header.span != row.span and _heads_table(everything, first) else None
 
 
+def sentences_around(chunk: Chunk, span: Span) -> Span:
+    """The whole sentences that hold something of `span`, and of an item of a list what leads into the list.
+
+    Without `The Licensee shall not:` an item `(b) share the Data` says the opposite. All in code points of
+    the document; `span` itself where the chunk names no sentence.
+    """
+    sentences = _all_of(chunk)
+    held = [i for i, one in enumerate(sentences) if one.span.overlap(span)]
+    if not held:
+        return span
+    first = sentences[_lead_in(sentences, held[0])]
+    return Span(min(span.start, first.span.start), max(span.end, sentences[held[-1]].span.end))
+
+
+def says_something(chunk: Chunk, span: Span) -> bool:
+    """Whether `span` holds something of a sentence or row that is no heading and no header of a table."""
+    everything = _all_of(chunk)
+    headings = {_plain(heading) for heading in (*chunk.heading_chain, chunk.section)}
+    headings |= {_plain(heading) for section in chunk.sections for heading in section.heading_chain}
+    held = [i for i, one in enumerate(everything) if one.span.overlap(span)]
+    return not held or any(
+        not (_is_caption(everything[i].text) or _plain(everything[i].text) in headings)
+        and not (_is_row(everything[i]) and _heads_table(everything, i))
+        for i in held
+    )
+
+
 def read_as(sentence: Sentence) -> str:
     """What a reader takes a sentence to say: a table row says nothing without its section and its header."""
     if not _is_row(sentence):
@@ -73,6 +103,24 @@ def _all_of(chunk: Chunk) -> list[Sentence]:
     return [
         Sentence(chunk, span, chunk.text[span.start - start : span.end - start]) for span in chunk.sentences
     ]
+
+
+def _lead_in(sentences: Sequence[Sentence], i: int) -> int:
+    """Where the sentence begins that sentence `i` is an item or the end of; `i` itself for any other."""
+    at = begins = i
+    while at > 0:
+        text, before = sentences[at].text, sentences[at - 1].text
+        if before.endswith(":") or _GOES_ON.search(before):
+            begins = at - 1
+        elif not (_ITEM.match(text) and _is_sibling(before)):
+            break
+        at -= 1
+    return begins
+
+
+def _is_sibling(text: str) -> bool:
+    """Whether a text may be the item of a list before another one: a numbered clause, `1. …`, is none."""
+    return _ITEM.match(text) is not None and (not text[0].isdigit() or not text.endswith(_ENDS))
 
 
 def _stands_alone(sentences: Sequence[Sentence], i: int) -> bool:
@@ -99,6 +147,11 @@ def _has_value(row: str) -> bool:
 
 def _plain(text: str) -> str:
     return " ".join(text.lower().split()).rstrip(".:")
+
+
+def _is_caption(text: str) -> bool:
+    """A short line in capitals without a stop: `12. GOVERNING LAW`."""
+    return len(text.split()) < CAPTION_WORDS and text.isupper() and not text.endswith(_STOPS)
 
 
 def _is_fragment(text: str) -> bool:

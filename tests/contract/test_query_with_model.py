@@ -108,7 +108,7 @@ async def failure(call):
 async def test_an_answer_takes_two_calls_and_says_who_graded_and_who_answered(stubs, server):
     response = await stubs.queries.Query(QueryRequest(query=LAW))
     assert asked(server) == ["grade", "answer"]
-    assert LAW_SENTENCE in [statement.text for statement in response.statements]
+    assert any(LAW_SENTENCE in statement.text for statement in response.statements)
     metadata = response.metadata
     assert (metadata.model, metadata.grader, metadata.prompt_version) == ("gpt-4.1", "gpt-4.1", "answer/1")
     assert (metadata.grading_failure, metadata.dropped_statements) == ("", 0)
@@ -116,13 +116,13 @@ async def test_an_answer_takes_two_calls_and_says_who_graded_and_who_answered(st
     assert all(len(one.certificate.prompt_sha256) == 64 for one in response.citations)
 
 
-async def test_a_statement_leaves_in_the_models_words_with_stored_quotes(stubs, server):
+async def test_a_statement_leaves_as_its_stored_quote_and_not_in_the_models_words(stubs, server):
     server.respond = when("answer", law_stated("Governed by the laws of Illinois.", LAW_SENTENCE.upper()))
     response = await stubs.queries.Query(QueryRequest(query=LAW))
     (statement,) = response.statements
-    assert statement.text == "Governed by the laws of Illinois."
-    assert response.answer == "[CME] Governed by the laws of Illinois. [1]"
-    assert LAW_SENTENCE in response.citations[0].quote
+    assert LAW_SENTENCE in statement.text
+    assert statement.text == response.citations[0].quote
+    assert "Governed" not in response.answer
     assert response.citations[0].match_level == citation_pb2.MATCH_LEVEL_FOLDED
 
 
@@ -235,7 +235,8 @@ async def test_a_statement_that_its_quote_does_not_bear_out_is_dropped_and_count
     bad = {"text": "Governed by the laws of Delaware.", "quotes": [{"chunk": "c1", "quote": LAW_SENTENCE}]}
     server.respond = _one_chunk(states(good, bad))
     response = await stubs.queries.Query(QueryRequest(query=LAW))
-    assert [statement.text for statement in response.statements] == ["Governed by the laws of Illinois."]
+    (statement,) = response.statements
+    assert LAW_SENTENCE in statement.text
     assert response.metadata.dropped_statements == 1
 
 

@@ -1,8 +1,8 @@
 """What an answer may say: extracts word for word, or a model's claims as far as stored text bears them out.
 
-A model's claim leaves only with quotes that stand in their chunks, and only if it neither says what the lint
-misses in them nor guesses. It leaves in its own words where it only shortens a quote, else as its quotes,
-and so does every claim about fees, requirements or definitions (LI-41).
+A model's claim counts only with quotes that stand in their chunks, and only if it neither says what the lint
+misses in them nor guesses. What leaves are its quotes, whole sentences: no check of words can tell whether a
+shorter one means the same (`the Subscriber owns it` of `the Vendor denies that the Subscriber owns it`).
 """
 
 from __future__ import annotations
@@ -20,25 +20,8 @@ from services.answer.query.extraction import MAX_STATEMENTS
 from services.answer.sentences import Sentence, table_header_of
 from services.answer.verification.citing import Citations, Quote, quote_of_definition, quote_of_sentence
 from services.answer.verification.lint import lint
-from services.answer.verification.lint.tokens import tokens_of
-from services.answer.verification.lint.wording import stem_of, words_of
 
 _GUESS = re.compile(rf"\b(?:{'|'.join(FORBIDDEN_PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
-_BINDING = re.compile(
-    r"[\d%€£¥$]|\b(?:shall|must|may|can|cannot|will|should|ought|require[sd]?|requirements?|requiring|need[s]?"
-    r"|obliged|obligations?|oblige[sd]?|duty|duties|permit(?:s|ted)?|permission|allow(?:s|ed)?|entitle[sd]?"
-    r"|prohibit(?:s|ed)?|forbid(?:s|den)?|fees?|charge[sd]?|prices?|royalt(?:y|ies)|pay(?:s|able|ments?)?|free"
-    r"|means?|mean(?:t|ing)|define[sd]?|definitions?|refers?\s+to|includes?)\b",
-    re.IGNORECASE,
-)
-"""What tells a fee, a requirement or a definition. Rather too much: the price is a quote."""
-
-_CONDITION = re.compile(
-    r"\b(?:if|when|whenever|where|while|during|until|unless|except|provided|providing|subject|only|solely|upon"
-    r"|after|before|within|without|extent|long\s+as)\b",
-    re.IGNORECASE,
-)
-"""What tells that something holds only sometimes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,39 +94,17 @@ def borne_out(claims: Sequence[Claim], citations: Citations, question: str) -> S
 
 
 def _statements_of(claim: Claim, citations: Citations, question: str) -> Iterator[Statement]:
+    """The quotes of a claim, one by one; headings and headers of tables are cited with the others."""
     stored = {quote: words for quote in claim.quotes if (words := citations.stored(quote))}
     quotes = tuple(stored.values())
     said = claim.text in map(plain, quotes)
     if not quotes or (not said and overstates(claim.text, quotes, question)):
         return
-    cited = [citation for quote in stored if (citation := citations.cite(quote))]
-    distinct = tuple({one.number: one for one in cited}.values())
-    if not _BINDING.search(claim.text) and any(_shortens(claim.text, one) for one in quotes):
-        yield _statement(claim.text, distinct)
-    else:
-        yield from (_statement(one.quote, (one,)) for one in distinct)
-
-
-def _statement(text: str, cited: Sequence[Citation]) -> Statement:
-    sources = dict.fromkeys(one.source.upper() for one in cited)
-    return Statement(text, tuple(sources), tuple(one.number for one in cited))
-
-
-def _shortens(text: str, quote: str) -> bool:
-    """Whether all that a text does is to leave out words of a quote, and no condition: who does what to whom,
-    and when, stays as it is."""
-    wanted, left = _stems(text), iter(_stems(quote))
-    in_order = bool(wanted) and all(stem in left for stem in wanted)
-    return in_order and _conditions(quote) <= _conditions(text)
-
-
-def _conditions(text: str) -> set[str]:
-    return {match.group().lower() for match in _CONDITION.finditer(text)}
-
-
-def _stems(text: str) -> list[str]:
-    """Of the words that carry content, in order."""
-    return [stem_of(token.word) for token in words_of(tokens_of(text))]
+    standing = [quote for quote in stored if citations.says_something(quote)]
+    cited = {quote: one for quote in stored if standing and (one := citations.cite(quote))}
+    above = tuple(dict.fromkeys(one.number for quote, one in cited.items() if quote not in standing))
+    for one in dict.fromkeys(cited[quote] for quote in standing):
+        yield Statement(one.quote, (one.source.upper(),), (one.number, *above))
 
 
 def overstates(text: str, quotes: Sequence[str], question: str) -> bool:

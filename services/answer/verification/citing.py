@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from services.answer.answers import Certificate, Citation
 from services.answer.corpus import Chunk, Definition, Document, PageSpan, Span
-from services.answer.sentences import Sentence
+from services.answer.sentences import Sentence, says_something, sentences_around
 from services.answer.verification.quotes import QuoteMatch, find_quote
 from services.answer.verification.signing import Signer
 
@@ -40,12 +40,13 @@ class Quote:
     runs_on: bool = False
     """Whether they may run on into the next chunk: then those in this one are cited."""
     whole_sentences: bool = False
-    """Whether the sentences that hold them are cited: out of `may not share` a `may share` can be cut."""
+    """Whether the sentences that hold them are cited, see `sentences_around`: out of `may not share` a
+    `may share` can be cut."""
 
 
-def quote_in(chunk: Chunk, text: str) -> Quote:
+def quote_in(chunk: Chunk, text: str, *, whole_sentences: bool = False) -> Quote:
     """Words that somebody says stand somewhere in a chunk."""
-    return Quote(text, chunk.chunk_id, chunk.document_id)
+    return Quote(text, chunk.chunk_id, chunk.document_id, whole_sentences=whole_sentences)
 
 
 def quote_of_sentence(sentence: Sentence) -> Quote:
@@ -98,6 +99,14 @@ class Citations:
         found = self._find(quote)
         return found[0].text[found[1].span.start : found[1].span.end] if found else None
 
+    def says_something(self, quote: Quote) -> bool:
+        """Whether `cite` would give a citation of more than headings and headers of tables."""
+        found = self._find(quote)
+        if found is None:
+            return False
+        chunk, start = found[0], found[0].span.start
+        return says_something(chunk, Span(found[1].span.start + start, found[1].span.end + start))
+
     def cite(self, quote: Quote) -> Citation | None:
         """The citation of a quote; None, and nothing numbered, unless the stored chunk holds its words."""
         found = self._find(quote)
@@ -117,7 +126,7 @@ class Citations:
         words = _within(chunk, quote) if quote.runs_on else quote.text
         match = find_quote(chunk.text, words, near=quote.start - chunk.span.start)
         if match and quote.whole_sentences:
-            match = replace(match, span=_sentences_around(chunk, match.span))
+            match = replace(match, span=_widened(chunk, match.span))
         return (chunk, match) if match else None
 
     def _is_live(self, chunk: Chunk) -> bool:
@@ -154,15 +163,11 @@ class Citations:
         return self._signer.sign(citation)
 
 
-def _sentences_around(chunk: Chunk, span: Span) -> Span:
-    """From the start of the first sentence that holds something of `span` to the end of the last one.
-
-    All in code points of the chunk's text; `span` itself where the chunk names no sentence.
-    """
-    sentences = [Span(one.start - chunk.span.start, one.end - chunk.span.start) for one in chunk.sentences]
-    held = [one for one in sentences if one.overlap(span)]
-    starts, ends = [one.start for one in held], [one.end for one in held]
-    return Span(min([span.start, *starts]), max([span.end, *ends]))
+def _widened(chunk: Chunk, span: Span) -> Span:
+    """Whole sentences around `span`; both in code points of the chunk's text."""
+    start = chunk.span.start
+    around = sentences_around(chunk, Span(span.start + start, span.end + start))
+    return Span(around.start - start, around.end - start)
 
 
 def _within(chunk: Chunk, quote: Quote) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from services.answer.corpus import Chunk, Span
-from services.answer.sentences import sentences_of, table_header_of
+from services.answer.sentences import says_something, sentences_around, sentences_of, table_header_of
 
 LAW = "This agreement is governed by the laws of the State of Illinois."
 
@@ -70,3 +70,43 @@ def test_pairs_of_names_and_values_have_no_header(rows):
 def test_a_sentence_has_no_header():
     (sentence,) = sentences_of(chunk(LAW))
     assert table_header_of(sentence) is None
+
+
+def around(part: Chunk, words: str) -> str:
+    start = part.text.index(words)
+    span = sentences_around(part, Span(start, start + len(words)))
+    return part.text[span.start : span.end]
+
+
+BANNED = (
+    "Fees are due.",
+    "The Licensee shall not:",
+    "(a) copy the Data; or",
+    "(b) share the Data with others.",
+)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "words", "whole"),
+    [
+        (BANNED, "share the Data", BANNED[1:]),
+        (BANNED, "copy the Data", BANNED[1:3]),
+        (BANNED, "Fees", BANNED[:1]),
+        ((*BANNED, LAW), "State of Illinois", (LAW,)),
+        (("It is forbidden to:", "(i) Copy data.", "(ii) Share data."), "Share", None),
+        (("These are prohibited:", "- copying the data", "- sharing the data"), "sharing", None),
+        (("No audit is allowed on:", "1. Sundays", "2. Mondays"), "Mondays", None),
+        (("The parties agree as follows:", "1. Fees are due.", "2. Audits are free."), "Audits", -1),
+        (("(a) Copies are free.", "(b) Sharing is free."), "Sharing", -1),
+        (("The Licensee shall not copy the Data;", "share the Data."), "share", None),
+    ],
+)
+def test_an_item_of_a_list_comes_with_what_leads_into_the_list(sentences, words, whole):
+    expected = {None: sentences, -1: sentences[-1:]}.get(whole, whole)
+    assert around(chunk(*sentences), words) == "\n".join(expected)
+
+
+def test_headings_and_headers_of_tables_say_nothing():
+    part = chunk("EXCLUSIVE LICENCE", "9. Audit", "Fee | Amount", "Display | USD 1", headings=("9. Audit",))
+    says = [says_something(part, one) for one in part.sentences]
+    assert says == [False, False, False, True]
