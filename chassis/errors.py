@@ -82,6 +82,13 @@ class DeadlineExceeded(ServiceError):
     reason = "DEADLINE_EXCEEDED"
 
 
+class Unimplemented(ServiceError):
+    """The server does not offer the call; it may be of another version."""
+
+    code = "UNIMPLEMENTED"
+    reason = "UNIMPLEMENTED"
+
+
 class UpstreamError(ServiceError):
     """A failure of a service behind this one, passed on with its own code and reason."""
 

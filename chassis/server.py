@@ -18,11 +18,12 @@ from opentelemetry.instrumentation.grpc import aio_server_interceptor
 
 from chassis.addresses import check_bindable
 from chassis.deadlines import set_deadline
-from chassis.errors import ServiceError
+from chassis.errors import ServiceError, Unimplemented
 from chassis.status import abort_of
 
 logger = logging.getLogger(__name__)
 
+NOT_OFFERED = "This server does not offer this call; it may be of another version."
 SERVING = health_pb2.HealthCheckResponse.SERVING
 
 
@@ -97,7 +98,7 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         """Wrap the handler of one call."""
         handler = await continuation(handler_call_details)
         if handler is None:
-            return handler
+            return grpc.stream_unary_rpc_method_handler(_refuse)  # fits a call of any kind: nothing is said
         if handler.response_streaming:
             make, behaviour = _stream_factory(handler), _guarded_stream(_behaviour(handler))
         else:
@@ -142,9 +143,17 @@ def _guarded_stream(behaviour: Any) -> Any:
     return guarded
 
 
+async def _refuse(requests: Any, context: Any) -> None:
+    """Answer a call that no service offers, of whatever kind it is."""
+    await _abort(context, Unimplemented(NOT_OFFERED))
+
+
 async def _abort(context: Any, error: Exception) -> None:
     if isinstance(error, grpc.aio.AbortError):
         raise error
+    if isinstance(error, NotImplementedError) and context.code() is grpc.StatusCode.UNIMPLEMENTED:
+        # So says generated code of a call that its servicer does not have.
+        error = Unimplemented(NOT_OFFERED)
     if not isinstance(error, ServiceError):
         logger.exception("unexpected error", exc_info=error)
         error = ServiceError("An internal error occurred. It is logged under the trace id of this call.")

@@ -10,7 +10,7 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
-from chassis.errors import DeadlineExceeded, ServiceError, Unavailable, UpstreamError
+from chassis.errors import DeadlineExceeded, ServiceError, Unavailable, Unimplemented, UpstreamError
 
 DOMAIN = "clausegate"
 DETAILS_KEY = "grpc-status-details-bin"
@@ -58,7 +58,7 @@ def error_of(failure: grpc.aio.AioRpcError) -> ServiceError:
         return Unavailable(message, retry_after_seconds=RETRY_AFTER_SECONDS)
     if failure.code() is grpc.StatusCode.UNIMPLEMENTED:
         message = "A service that this one needs does not offer this call; it may be of another version."
-        return UpstreamError(message, code="UNIMPLEMENTED", reason="INTERNAL")
+        return Unimplemented(message)
     return UpstreamError("A service that this one needs failed.", code="INTERNAL", reason="INTERNAL")
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from chassis.errors import Precondition
 from services.answer.corpus import Chunk
 from services.answer.verification.quotes import find_quote
 
@@ -22,6 +23,12 @@ CODE_TOKENS = 2 * len(SAMPLE_CODE)
 _LOOK_ALIKE = re.compile(
     r"^(?P<blank>[^\S\n]*)(?=<<<|>>>|\[Source:|\[c\d+[ab]?\]|---\s*$)", re.MULTILINE | re.IGNORECASE
 )
+
+
+class ContextTooSmall(Precondition):
+    """Not one chunk fits into the tokens that there are for documents."""
+
+    reason = "CONTEXT_TOO_SMALL"
 
 
 @dataclass(frozen=True, slots=True)

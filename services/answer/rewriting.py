@@ -18,7 +18,7 @@ from chassis.auth import Caller
 from chassis.errors import Conflict, InvalidInput
 from services.answer.answers import Citation, Metadata
 from services.answer.articles.markup import added_markup
-from services.answer.context import Material, enclose, lay_out
+from services.answer.context import ContextTooSmall, Material, enclose, lay_out
 from services.answer.contracts import rewrite
 from services.answer.contracts.completion import Completer, Kept
 from services.answer.contracts.rewrite import RewriteReply
@@ -90,8 +90,8 @@ class Rewriting:
     async def rewrite(self, request: RewriteRequest, caller: Caller) -> Rewritten:
         """The rewritten text.
 
-        Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `Conflict` when a quoted document
-        is replaced meanwhile, and what `Completer.ask` and retrieval raise.
+        Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `ContextTooSmall`, `Conflict`
+        when a quoted document is replaced meanwhile, and what `Completer.ask` and retrieval raise.
         """
         async with self._tasks.open(
             TaskName.REWRITE,
@@ -111,7 +111,10 @@ class Rewriting:
         tokens = min(request.reference_tokens or DEFAULT_REFERENCE_TOKENS, MAX_REFERENCE_TOKENS)
         # The instruction may name what is to be looked up, the text's beginning what it is about.
         query = f"{request.instruction}\n{request.text}"[:MAX_QUERY_CHARACTERS]
-        return await self._retrieval.assemble(query, request.sources, request.document_ids, tokens)
+        found = await self._retrieval.assemble(query, request.sources, request.document_ids, tokens)
+        if not found.passages:
+            raise ContextTooSmall(f"No chunk fits into {tokens:,} tokens.", field="reference_tokens")
+        return found
 
     async def _render(self, request: RewriteRequest, found: Assembled, task: Task) -> Rewritten:
         code = task.clock.new_code()

@@ -351,8 +351,10 @@ async def test_material_is_cut_to_what_prompt_and_reply_leave(server, model, ind
         assert compiled.chunks_left_out > 0
         assert compiled.chunks_used + compiled.chunks_left_out == 5
     async with answering(index, folder, server.url, budget_total_tokens=9_000) as stubs:
-        kind = await failed(stubs.articles.CompileArticle(asked()))
-        assert kind[0] == "RESOURCE_EXHAUSTED"
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await stubs.articles.CompileArticle(asked())
+    assert failure_of(refused.value).kind == ("FAILED_PRECONDITION", "CONTEXT_TOO_SMALL")
+    assert "CLAUSEGATE_BUDGET_TOTAL_TOKENS" in failure_of(refused.value).message
 
 
 async def test_articles_are_listed_by_page_and_deleted(server, model, tmp_path):

@@ -13,7 +13,7 @@ from chassis.addresses import AddressRefused
 from chassis.channel import open_channel, time_left
 from chassis.errors import NotFound, ServiceError, Unavailable
 from chassis.server import Services, serving
-from chassis.status import upstream_errors
+from chassis.status import DETAILS_KEY, error_of, upstream_errors
 from clausegate.corpus.v1 import document_pb2
 from clausegate.retrieval.v1 import document_service_pb2 as messages
 from clausegate.retrieval.v1 import document_service_pb2_grpc as wire
@@ -34,6 +34,8 @@ class Documents(wire.DocumentServiceServicer):
                 raise NotFound("no such document", field="document_id")
             case "defect":
                 raise ZeroDivisionError("secret detail")
+            case "unfinished":
+                raise NotImplementedError("secret detail")
             case "busy":
                 raise Unavailable("try later", retry_after_seconds=2.5)
             case "flaky" if self.failures < 2:
@@ -92,12 +94,44 @@ async def test_a_wait_is_told_to_the_caller():
     assert (error.code, error.retry_after_seconds) == ("UNAVAILABLE", 2.5)
 
 
-async def test_a_defect_is_internal_and_tells_nothing_foreign():
+@pytest.mark.parametrize("defect", ["defect", "unfinished"])
+async def test_a_defect_is_internal_and_tells_nothing_foreign(defect):
     async with running(Documents()) as channel:
-        error = await failure_of(channel, "defect")
+        error = await failure_of(channel, defect)
 
     assert (error.code, error.reason) == ("INTERNAL", "INTERNAL")
-    assert not re.search("secret|Zero", error.message)
+    assert not re.search("secret|Zero|Implemented", error.message)
+
+
+@pytest.mark.parametrize("kind", ["unary_unary", "unary_stream", "stream_unary", "stream_stream"])
+async def test_a_call_that_no_service_offers_is_unimplemented_and_says_so(kind):
+    async with running(Documents()) as channel:
+        call = getattr(channel, kind)(f"/{NAME}/TellFortunes")(iter([b""]) if kind < "u" else b"")
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await (call.read() if kind.endswith("stream") else call)
+
+    assert failed.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    assert DETAILS_KEY in dict(tuple(failed.value.trailing_metadata()))
+    assert error_of(failed.value).reason == "UNIMPLEMENTED"
+
+
+async def test_a_call_that_a_service_does_not_have_yet_is_unimplemented():
+    async with running(Documents()) as channel:
+        with pytest.raises(ServiceError) as failed, upstream_errors():
+            await wire.DocumentServiceStub(channel).ListSources(messages.ListSourcesRequest())
+
+    assert (failed.value.code, failed.value.reason) == ("UNIMPLEMENTED", "UNIMPLEMENTED")
+
+
+async def test_a_server_of_another_make_that_offers_no_such_call_is_unimplemented():
+    server = grpc.aio.server()
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with open_channel(f"127.0.0.1:{port}") as channel:
+        error = await failure_of(channel, "any")
+    await server.stop(0)
+
+    assert (error.code, error.reason) == ("UNIMPLEMENTED", "UNIMPLEMENTED")
 
 
 async def test_the_callers_deadline_is_what_calls_made_for_it_have_left():

@@ -276,7 +276,7 @@ async def test_a_defect_of_a_service_says_nothing_foreign(client, script):
 
 
 async def test_a_service_without_the_method_is_501(client):
-    problem_in(await client.get("/v1/index"), 501, "INTERNAL")
+    problem_in(await client.get("/v1/index"), 501, "UNIMPLEMENTED")
 
 
 async def test_a_service_that_is_down_is_503(script):

@@ -239,6 +239,12 @@ async def test_unknown_documents_are_not_found(stubs, model, request_, expected)
     assert await failed(stubs, request_) == expected
 
 
+async def test_tokens_that_no_chunk_fits_into_are_refused_with_the_field(stubs, model):
+    refused = await failed(stubs, asked(sources=["cme"], reference_tokens=5))
+    assert refused == ("FAILED_PRECONDITION", "CONTEXT_TOO_SMALL", "reference_tokens")
+    assert model.requests == []
+
+
 async def test_without_a_chat_model_nothing_is_read(folder):
     async with answering("127.0.0.1:9", folder) as stubs:
         expected = ("FAILED_PRECONDITION", "MODEL_NOT_CONFIGURED", None)

@@ -37,7 +37,9 @@ class RewriteRequest(google.protobuf.message.Message):
     instruction: builtins.str
     """What to do with it, e.g. `Make it plainer.`; 1 to 2,000 characters. Required."""
     reference_tokens: builtins.int
-    """Tokens of reference material. 0 means 8,000; above 50,000 is treated as 50,000; below 0 is INVALID_ARGUMENT."""
+    """Tokens of reference material. 0 means 8,000; above 50,000 is treated as 50,000; below 0 is INVALID_ARGUMENT.
+    Too few for any chunk is FAILED_PRECONDITION.
+    """
     max_cost_usd: builtins.float
     """What the model may cost, see `QueryRequest.max_cost_usd`."""
     @property

@@ -116,6 +116,14 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """ALREADY_EXISTS: a project with this id exists."""
     ERROR_REASON_ARTICLE_NOT_FOUND: _ErrorReason.ValueType  # 34
     """NOT_FOUND: no article has this id."""
+    ERROR_REASON_CONTEXT_TOO_SMALL: _ErrorReason.ValueType  # 35
+    """FAILED_PRECONDITION: not one chunk fits into the tokens that there are for documents; `BadRequest` names the
+    field, or the message the setting, that would leave more. Example: `reference_tokens`: 20.
+    """
+    ERROR_REASON_UNIMPLEMENTED: _ErrorReason.ValueType  # 36
+    """UNIMPLEMENTED: the server does not offer this call; it may be of another version. Example: a new client that
+    calls `CompileArticle` of an old server.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every `google.rpc.ErrorInfo.reason` is the name of one of these without its prefix; the domain is
@@ -216,4 +224,12 @@ ERROR_REASON_PROJECT_EXISTS: ErrorReason.ValueType  # 33
 """ALREADY_EXISTS: a project with this id exists."""
 ERROR_REASON_ARTICLE_NOT_FOUND: ErrorReason.ValueType  # 34
 """NOT_FOUND: no article has this id."""
+ERROR_REASON_CONTEXT_TOO_SMALL: ErrorReason.ValueType  # 35
+"""FAILED_PRECONDITION: not one chunk fits into the tokens that there are for documents; `BadRequest` names the
+field, or the message the setting, that would leave more. Example: `reference_tokens`: 20.
+"""
+ERROR_REASON_UNIMPLEMENTED: ErrorReason.ValueType  # 36
+"""UNIMPLEMENTED: the server does not offer this call; it may be of another version. Example: a new client that
+calls `CompileArticle` of an old server.
+"""
 Global___ErrorReason: typing_extensions.TypeAlias = ErrorReason

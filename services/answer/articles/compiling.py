@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
-from chassis.errors import Conflict, Exhausted
+from chassis.errors import Conflict
 from services.answer.answers import Metadata
 from services.answer.articles.articles import (
     Article,
@@ -28,7 +28,7 @@ from services.answer.articles.articles import (
 )
 from services.answer.articles.claims import carrier, held_by, unsupported
 from services.answer.articles.markup import neutralised
-from services.answer.context import Material, enclose, lay_out
+from services.answer.context import ContextTooSmall, Material, enclose, lay_out
 from services.answer.contracts import article
 from services.answer.contracts.article import ArticleReply, KeyClaim
 from services.answer.contracts.completion import Completer, Kept
@@ -49,6 +49,10 @@ READINGS = 2
 """Times that the documents are read when one is replaced meanwhile."""
 LAYOUT_SHARE = 32
 """One token in so many is left for handles and rules between the chunks."""
+NO_ROOM = (
+    "Prompt and reply leave too few tokens for any chunk: raise CLAUSEGATE_BUDGET_TOTAL_TOKENS, or "
+    "CLAUSEGATE_BUDGET_CHUNK_TOKENS where that is less."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +99,9 @@ class Compiling:
     async def compile(self, request: CompileRequest, caller: Caller) -> Compiled:
         """The article, which is stored when this returns; nothing is stored before all of it was checked.
 
-        Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `Conflict` when documents are
-        replaced meanwhile, and what `Completer.ask`, retrieval and the store of articles raise.
+        Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `ContextTooSmall`, `Conflict`
+        when documents are replaced meanwhile, and what `Completer.ask`, retrieval and the store of articles
+        raise.
         """
         async with self._tasks.open(
             TaskName.ARTICLE,
@@ -147,7 +152,7 @@ class Compiling:
             found = await self._retrieval.assemble(scope.topic, scope.sources, scope.document_ids, room)
             if await self._basis(scope) == basis:
                 if not found.passages:
-                    raise Exhausted("No chunk of the scope fits the tokens that prompt and reply leave.")
+                    raise ContextTooSmall(NO_ROOM)
                 material = lay_out(found.passages, code)
                 # A third of a second of work where the material is long.
                 held = await asyncio.to_thread(held_by, material, scope.topic)
@@ -165,7 +170,7 @@ class Compiling:
         budget = replace(self._policy.budget, answer_tokens=reply)
         room = budget.for_chunks(self._completer.prompt_tokens(article.CONTRACT, prompt))
         if room < LAYOUT_SHARE:
-            raise Exhausted("Prompt and reply leave no tokens for documents: CLAUSEGATE_BUDGET_TOTAL_TOKENS.")
+            raise ContextTooSmall(NO_ROOM)
         return room - room // LAYOUT_SHARE
 
     async def _article(
