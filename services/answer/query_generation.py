@@ -11,6 +11,7 @@ from services.answer.category_hints import Hints, hints_for
 from services.answer.context import enclose
 from services.answer.contracts import queries
 from services.answer.contracts.completion import Completer
+from services.answer.legible import legible
 from services.answer.limits import check_text
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
@@ -63,7 +64,7 @@ class QueryGeneration:
                 lambda reply: queries.broken_rules(reply, request.count),
                 task.ledger,
             )
-            found = tuple(query.strip() for query in kept.reply.queries)
+            found = tuple(legible(query).strip() for query in kept.reply.queries)
             metadata = task.metadata(model=kept.model, prompt_version=queries.CONTRACT.version)
             await task.close(answer="\n".join(found))
             return Queries(found, metadata, task.ledger.stages)

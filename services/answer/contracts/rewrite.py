@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 from pydantic import Field
@@ -73,6 +74,8 @@ def broken_rules(reply: RewriteReply) -> Sequence[str]:
         return ["text: it must not be empty."]
     if len(reply.text) > MAX_REWRITTEN_CHARACTERS:
         return [f"text: it is longer than {MAX_REWRITTEN_CHARACTERS:,} characters."]
+    if any(unicodedata.category(c) == "Cc" and c not in "\n\r\t" for c in reply.text):
+        return ["text: it holds control characters."]
     if len(reply.references) > MAX_REFERENCES:
         return [f"references: there are {len(reply.references)}; at most {MAX_REFERENCES} are allowed."]
     return []

@@ -8,13 +8,13 @@ shorter one means the same (`the Subscriber owns it` of `the Vendor denies that 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from services.answer.answers import Citation, Statement
 from services.answer.contracts.answer import FORBIDDEN_PHRASES, AnswerReply
 from services.answer.corpus import Chunk
+from services.answer.legible import legible
 from services.answer.query.composing import Draft
 from services.answer.query.extraction import MAX_STATEMENTS
 from services.answer.sentences import Sentence, table_header_of
@@ -120,8 +120,8 @@ def _guesses(text: str, quotes: Sequence[str]) -> bool:
 
 
 def plain(text: str) -> str:
-    """A model's words on one line, without characters that nobody sees: some turn round what is read."""
-    return " ".join("".join(c for c in text if unicodedata.category(c) != "Cf").split())
+    """A model's words on one line, without characters that nobody sees."""
+    return " ".join(legible(text).split())
 
 
 def _is_said(quote: Quote, citations: tuple[Citation, ...]) -> bool:

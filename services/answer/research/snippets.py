@@ -7,6 +7,7 @@ neither guesses nor says more than the passage.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,6 +15,7 @@ from enum import StrEnum
 from services.answer.answers import Citation
 from services.answer.contracts.snippets import MAX_SNIPPETS
 from services.answer.corpus import Chunk
+from services.answer.legible import legible
 from services.answer.query.stating import overstates, plain
 from services.answer.research.wording import mentions, summary_of
 from services.answer.verification.citing import Citations, Quote
@@ -87,7 +89,7 @@ def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -
     """The passages whose words stand in their chunk, as whole sentences, in the order given: densest first.
 
     Of passages of one document that overlap, as neighbouring chunks do, the first is kept. With `FLAG` the
-    others are delivered as they came, without a citation.
+    others are delivered as they came but for what nobody sees, without a citation.
     """
     snippets: list[Snippet] = []
     dropped = 0
@@ -98,7 +100,7 @@ def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -
         if citation is None and wanted.unverified is Unverified.DROP:
             dropped += 1
         elif citation is None:
-            snippets.append(Snippet(passage.content, UNVERIFIED_RELEVANCE, passage.chunk, None))
+            snippets.append(Snippet(_shown(passage.content), UNVERIFIED_RELEVANCE, passage.chunk, None))
         elif not any(_overlap(citation, one.citation) for one in snippets):
             numbered = replace(citation, number=len(snippets) + 1)
             relevance = _relevance(passage, citation, wanted)
@@ -113,6 +115,11 @@ def checked_summary(summary: str, snippets: Sequence[Snippet], wanted: Wanted) -
     if said and not overstates(said, quotes, wanted.question):
         return said
     return summary_of(quotes, [one.chunk.title for one in snippets if one.chunk], wanted.stems)
+
+
+def _shown(content: str) -> str:
+    """A model's words without control and format characters, which may steer what shows them."""
+    return "".join(c for c in legible(content) if unicodedata.category(c) != "Cc" or c in "\n\t")
 
 
 def _cite(passage: Passage, citations: Citations) -> Citation | None:

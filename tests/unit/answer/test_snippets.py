@@ -124,16 +124,16 @@ def test_a_passage_whose_chunk_was_replaced_meanwhile_is_dropped() -> None:
     assert delivered(a_passage("The monthly fee is USD 120.50"), stored={}) == Delivered((), dropped=1)
 
 
-def test_flagged_passages_come_as_they_were_claimed_and_without_a_citation() -> None:
+def test_flagged_passages_come_as_claimed_without_what_steers_a_screen_and_without_a_citation() -> None:
     result = delivered(
-        a_passage("An invented sentence."),
+        a_passage("An \x1b[2Jinvented\u202e sentence."),
         a_passage("An invented chunk.", "c9"),
         a_passage("Fees are not refunded.", "c2"),
         unverified=Unverified.FLAG,
     )
 
     assert [(one.content, one.citation and one.citation.number) for one in result.snippets] == [
-        ("An invented sentence.", None),
+        ("An [2Jinvented sentence.", None),
         ("An invented chunk.", None),
         ("Fees are not refunded.", 3),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from services.answer.legible import legible
 from services.answer.verification.quotes import plain_spelling
 
 
@@ -76,10 +77,13 @@ _NON = re.compile(r"non(?=[^\W\d_]{6})(?!etheless)", re.IGNORECASE)
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The tokens of a text, in order, in plain spelling: no ligatures, soft hyphens and curly quotes."""
+    """The tokens of a text, in order, in plain spelling: no ligatures, soft hyphens and curly quotes.
+
+    What nobody sees is not there: it would hide a link (`https:\\u2060//…`) or a word.
+    """
     found: list[Token] = []
     starts = True
-    for chunk in plain_spelling(text).split():
+    for chunk in legible(plain_spelling(text)).split():
         for kind, piece, glued in _pieces(chunk):
             found.append(Token(kind, piece, _folded(piece), glued, starts and kind is not Kind.MARK))
             starts = kind is Kind.MARK and (piece in _ENDS or (starts and piece in _OPENS))

@@ -15,6 +15,8 @@ REFERENCE = RewriteReference(chunk="c1", quote="words")
         ("T", [], []),
         ("T", [REFERENCE] * 50, []),
         (" ", [], ["text: it must not be empty."]),
+        ("a\x1b[2Jb", [], ["text: it holds control characters."]),
+        ("a\r\n\tb", [], []),
         ("x" * 40_001, [], ["text: it is longer than 40,000 characters."]),
         ("T", [REFERENCE] * 51, ["references: there are 51; at most 50 are allowed."]),
     ],
