@@ -15,7 +15,7 @@ SETTINGS_ERRORS = (ValidationError, SettingsError)
 class ProcessSettings(BaseSettings):
     """Read once in `__main__` from variables that begin with `CLAUSEGATE_`, then passed on as values."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True, allow_inf_nan=False)
 
     data_dir: Path = Field(
         default=Path(".data"), description="Folder below which the process keeps its files."

@@ -8,7 +8,7 @@ import re
 from opentelemetry.trace import Span, SpanKind
 
 from chassis.telemetry import tracer
-from inference.chat.model import ChatReply, ChatRequest, JsonSchema, TokenUsage
+from inference.chat.model import MAX_TOKENS_COUNTED, ChatReply, ChatRequest, JsonSchema, TokenUsage
 from inference.errors import ModelServerUnavailable
 from inference.lanes import Lane
 from inference.retries import FIRST_PAUSE_SECONDS
@@ -16,7 +16,6 @@ from inference.settings import ModelServerSettings
 from inference.texts import encodable
 from inference.transport import ModelServer
 
-MAX_TOKENS_COUNTED = 1_000_000_000
 _REASONING_MODEL = re.compile(r"(^|/)(o\d|gpt-5)")
 """Models of OpenAI that refuse `max_tokens` and any temperature but their own."""
 

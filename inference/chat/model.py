@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+MAX_TOKENS_COUNTED = 10_000_000
+"""Of one call; more is no count. Two hundred calls still fit the 32 bits that usage has on the wire."""
+
 
 class Role(StrEnum):
     """Who speaks."""

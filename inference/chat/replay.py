@@ -10,9 +10,11 @@ import json
 from dataclasses import asdict
 
 from chassis.errors import ServiceError
-from inference.chat.model import ChatModel, ChatReply, ChatRequest, TokenUsage
+from inference.chat.model import MAX_TOKENS_COUNTED, ChatModel, ChatReply, ChatRequest, TokenUsage
 from inference.errors import ModelQueueFull, ModelRateLimited, ModelRejected, ModelServerUnavailable
+from inference.retries import LONGEST_TOLD_SECONDS
 from inference.tape import Entry, Recorder, Recording
+from inference.texts import encodable
 
 KIND = "chat"
 _ERRORS = {
@@ -81,12 +83,18 @@ def _outcome(entry: Entry) -> ChatReply | ServiceError:
                 "finish_reason": str(finish_reason),
             }
         }:
-            return ChatReply(text, TokenUsage(prompt, completion), finish_reason)
+            return ChatReply(encodable(text), TokenUsage(_count(prompt), _count(completion)), finish_reason)
         case _:
             raise ValueError("neither a reply nor an error")
 
 
+def _count(tokens: int) -> int:
+    if not 0 <= tokens <= MAX_TOKENS_COUNTED:
+        raise ValueError("no number of tokens")
+    return tokens
+
+
 def _seconds(wait: object) -> float:
-    if not isinstance(wait, int | float):
+    if not isinstance(wait, int | float) or not 0 <= wait <= LONGEST_TOLD_SECONDS:
         raise TypeError("no number of seconds")
     return float(wait)

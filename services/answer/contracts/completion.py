@@ -205,7 +205,8 @@ class Completer:
         finally:
             call.ledger.release(reserved)
         # A server that does not say what a call took is not free of charge.
-        used = reply.usage if reply.usage.prompt_tokens else self._counted(messages, reply)
+        told = reply.usage.prompt_tokens and (reply.usage.completion_tokens or not reply.text)
+        used = reply.usage if told else self._counted(messages, reply)
         call.ledger.record(call.contract.name, call.model, used, repair=repair)
         return reply
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 
 from inference.tape import Entry, Recorder, Recording
@@ -59,6 +60,6 @@ def _text(entry: Entry) -> str:
 
 def _number(entry: Entry) -> float:
     value = entry["value"]
-    if not isinstance(value, int | float):
+    if not isinstance(value, int | float) or not math.isfinite(value):
         raise TypeError("no number")
     return float(value)

@@ -22,7 +22,7 @@ class BudgetExceeded(Precondition):
 class Price(BaseModel):
     """What a model costs; part of the settings."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
     input: float = Field(ge=0, description="US dollars for a million tokens sent.")
     output: float = Field(ge=0, description="US dollars for a million tokens received.")

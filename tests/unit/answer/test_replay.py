@@ -44,7 +44,14 @@ def test_a_reading_more_than_recorded_diverges(tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [("now", "5"), ("now", '"noon"'), ("seconds", '"1"'), ("new_id", "1"), ("new_code", "null")],
+    [
+        ("now", "5"),
+        ("now", '"noon"'),
+        ("seconds", '"1"'),
+        ("seconds", "NaN"),
+        ("new_id", "1"),
+        ("new_code", "null"),
+    ],
 )
 def test_a_reading_that_is_none_is_named_at_once(tmp_path, kind, value):
     (tmp_path / "tape").write_text(f'{{"kind": "{kind}", "key": "", "value": {value}}}\n')

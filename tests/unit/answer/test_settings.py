@@ -7,6 +7,7 @@ import pytest
 from services.answer.contracts.completion import Strategy, TaskModel
 from services.answer.query.grading import Grading
 from services.answer.query.policy import Policy
+from services.answer.records.usage import Price
 from services.answer.settings import AnswerSettings
 
 
@@ -65,3 +66,16 @@ def test_snippets_can_be_limited_otherwise(tmp_path):
 
     assert settings.task_models()["snippets"].max_tokens == 1_000
     assert (settings.policy().snippets.min_chunks, settings.policy().snippets.max_chunks) == (2, 3)
+
+
+@pytest.mark.parametrize("price", ["NaN", "Infinity", "-1"])
+def test_a_price_is_a_number_of_dollars(price):
+    with pytest.raises(ValueError, match="output"):
+        Price.model_validate_json(f'{{"input": 1, "output": {price}}}')
+
+
+@pytest.mark.parametrize("name", ["gate_threshold", "retrieval_min_ratio", "snippets_cache_seconds"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_setting_is_a_finite_number(name, value):
+    with pytest.raises(ValueError, match=name):
+        AnswerSettings(**{name: value})

@@ -155,9 +155,10 @@ async def test_usage_counts_calls_and_repairs_at_the_price_of_the_model():
     assert stage.cost_usd == pytest.approx((200 * 1 + 20 * 2) / 1e6)
 
 
-async def test_a_server_that_says_nothing_of_usage_is_counted_by_our_own_count():
+@pytest.mark.parametrize("usage", [TokenUsage(), TokenUsage(5, 0), TokenUsage(0, 5)])
+async def test_a_server_that_says_nothing_of_usage_is_counted_by_our_own_count(usage):
     ledger = Ledger(PRICES)
-    await ask(Script(GOOD, usage=TokenUsage()), ledger)
+    await ask(Script(GOOD, usage=usage), ledger)
     assert ledger.tokens.prompt_tokens >= len("Name colours.") + len("Which?")
     assert ledger.tokens.completion_tokens == len(GOOD)
 
