@@ -1,6 +1,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from embedded.settings import EmbeddedSettings
 from gateway.settings import GatewaySettings
 from services.answer.settings import AnswerSettings
@@ -20,3 +22,12 @@ def test_the_example_lists_every_setting_and_no_other():
     listed = re.findall(r"^#([A-Z0-9_]+)=", EXAMPLE.read_text(), re.MULTILINE)
 
     assert sorted(listed) == sorted(settings)
+
+
+@pytest.mark.parametrize("process", PROCESSES, ids=lambda process: process.__name__)
+def test_the_example_gives_the_defaults(process, monkeypatch):
+    defaults = process()
+    for name, value in re.findall(r"^#([A-Z0-9_]+)=(.+)$", EXAMPLE.read_text(), re.MULTILINE):
+        monkeypatch.setenv(name, value)
+
+    assert process() == defaults
