@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chassis.errors import Precondition
-from services.answer.corpus import Chunk
+from services.answer.corpus import Chunk, Span
+from services.answer.sentences import sentences_around
 from services.answer.verification.quotes import find_quote
 
 RULE_LINE = "---"
@@ -20,8 +21,13 @@ SAMPLE_CODE = "0123456789abcdef"
 """Stands for a random code where tokens are counted."""
 CODE_TOKENS = 2 * len(SAMPLE_CODE)
 """What the two codes of a layout may take at most; some digits make longer tokens than others."""
+_BREAKS = r"\r\v\f\x1c-\x1e\x85\u2028\u2029"
+"""What else a reader may take for the end of a line."""
+_UNSEEN = r"\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _LOOK_ALIKE = re.compile(
-    r"^(?P<blank>[^\S\n]*)(?=<<<|>>>|\[Source:|\[c\d+[ab]?\]|---\s*$)", re.MULTILINE | re.IGNORECASE
+    rf"(?:^|(?<=[{_BREAKS}]))(?P<blank>(?:[^\S\n{_BREAKS}]|[{_UNSEEN}])*)"
+    r"(?=<<<|>>>|\[Source:|\[c\d+[ab]?\]|---\s*$)",
+    re.MULTILINE | re.IGNORECASE,
 )
 
 
@@ -40,17 +46,25 @@ class Material:
     """The chunk behind each handle; every other handle is an invention."""
 
     def quoted(self, handle: str, quote: str) -> str | None:
-        """The words of the chunk that a model quotes, as they stand there; None unless they do."""
+        """The whole sentences of the chunk that hold a model's quote; None where it does not stand there.
+
+        Out of `may not share` a `may share` can be quoted, see `sentences_around`.
+        """
         chunk = self.handles.get(handle)
         match = find_quote(chunk.text, quote) if chunk else None
-        return chunk.text[match.span.start : match.span.end] if chunk and match else None
+        if chunk is None or match is None:
+            return None
+        start = chunk.span.start
+        around = sentences_around(chunk, Span(match.span.start + start, match.span.end + start))
+        return chunk.text[around.start - start : around.end - start]
 
 
 def format_chunk(chunk: Chunk) -> str:
     """A chunk below the line that says where it is from; a continued table has its header again."""
     section = " > ".join(chunk.heading_chain) or chunk.section
     header = f"{chunk.table_header}\n" if chunk.table_header else ""
-    attribution = f'[Source: "{_line(chunk.title)}" (id: {chunk.document_id}), Section: "{_line(section)}"]'
+    title, document, section = map(_line, (chunk.title, chunk.document_id, section))
+    attribution = f'[Source: "{title}" (id: {document}), Section: "{section}"]'
     return f"{attribution}\n{_as_text(header + chunk.text)}\n"
 
 

@@ -23,6 +23,7 @@ from services.answer.contracts import rewrite
 from services.answer.contracts.completion import Completer, Kept
 from services.answer.contracts.rewrite import RewriteReply
 from services.answer.corpus import Assembled
+from services.answer.legible import legible
 from services.answer.limits import check_scope, check_text
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
@@ -129,6 +130,7 @@ class Rewriting:
             lambda reply: _broken(reply, request.text, material),
             task.ledger,
         )
+        text = legible(kept.reply.text, keeping=request.text)
         citations = await self._cite(kept, material)
         metadata = task.metadata(
             model=kept.model,
@@ -137,14 +139,15 @@ class Rewriting:
             context_tokens=found.token_count,
         )
         await task.close(
-            answer=kept.reply.text,
+            answer=text,
             chunks_retrieved=len(found.passages),
             chunks_used=len({one.chunk_id for one in citations}),
         )
-        return Rewritten(kept.reply.text, citations, metadata, task.ledger.stages)
+        return Rewritten(text, citations, metadata, task.ledger.stages)
 
     async def _cite(self, kept: Kept[RewriteReply], material: Material) -> tuple[Citation, ...]:
-        """The references whose words stand in the material, and in the index now; the others are dropped."""
+        """The references that stand in the material, and in the index now, as whole sentences; the others are
+        dropped."""
         named = [
             (material.handles[one.chunk], one.quote)
             for one in kept.reply.references
@@ -158,7 +161,7 @@ class Rewriting:
         origin = Origin(self._config_sha256, kept.model, contract.version, contract.sha256)
         citations = Citations(chunks, documents, origin, self._signer)
         for chunk, quote in named:
-            if citations.cite(quote_in(chunk, quote)) is None:
+            if citations.cite(quote_in(chunk, quote, whole_sentences=True)) is None:
                 raise Conflict("A document that the text rests on is being replaced; repeat the call.")
         return citations.all
 

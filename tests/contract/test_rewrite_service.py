@@ -115,8 +115,9 @@ async def test_numbers_come_from_a_quote_that_is_cited(stubs, model):
     response = await stubs.rewriting.Rewrite(asked(instruction="Add the display fee.", sources=["cme"]))
     assert response.text == WITH_FEE
     (citation,) = response.citations
-    assert (citation.number, citation.quote) == (1, FEE)
-    assert TEXTS[citation.document][citation.span.start : citation.span.end] == FEE
+    assert citation.number == 1
+    assert FEE in citation.quote
+    assert TEXTS[citation.document][citation.span.start : citation.span.end] == citation.quote
     assert citation.match_level == citation_pb2.MATCH_LEVEL_EXACT
     assert (citation.certificate.model, citation.certificate.prompt_version) == ("gpt-4.1", "rewrite/1")
     assert len(citation.certificate.prompt_sha256) == 64

@@ -36,7 +36,8 @@ def unsupported(reply: ArticleReply, held: Inventory) -> Sequence[str]:
 
 
 def carrier(claim: KeyClaim, material: Material, topic: str) -> Chunk | None:
-    """The chunk whose words carry a claim that is called sourced: they stand there, and say no less."""
+    """The chunk whose sentences carry a claim that is called sourced: the words stand there, and their whole
+    sentences say no less."""
     if claim.confidence != "sourced" or not claim.chunk or not claim.quote:
         return None
     words = material.quoted(claim.chunk, claim.quote)

@@ -33,7 +33,9 @@ from services.answer.contracts import article
 from services.answer.contracts.article import ArticleReply, KeyClaim
 from services.answer.contracts.completion import Completer, Kept
 from services.answer.corpus import Assembled, Chunk
+from services.answer.legible import legible
 from services.answer.query.policy import Policy
+from services.answer.query.stating import overstates
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.records.usage import StageUsage
@@ -181,8 +183,8 @@ class Compiling:
         claims = await self._claims(kept, shown)
         return Article(
             article_id=article_id,
-            title=reply.title.strip(),
-            summary=reply.summary.strip(),
+            title=legible(reply.title).strip(),
+            summary=legible(reply.summary).strip(),
             key_claims=claims,
             concepts=_distinct(reply.concepts),
             backlink_suggestions=await self._backlinks(reply.backlink_suggestions, article_id),
@@ -211,7 +213,7 @@ class Compiling:
         contract = article.CONTRACT
         origin = Origin(self._policy.sha256(), kept.model, contract.version, contract.sha256)
         citations = Citations(stored, documents, origin, self._signer)
-        return tuple(_claim(one, chunk, citations) for one, chunk in claims)
+        return tuple(_claim(one, chunk, citations, topic) for one, chunk in claims)
 
     async def _backlinks(self, suggested: Sequence[str], article_id: str) -> tuple[Backlink, ...]:
         titles = _distinct(suggested)
@@ -220,14 +222,18 @@ class Compiling:
         return tuple(link for link in links if link.article_id != article_id)
 
 
-def _claim(claim: KeyClaim, chunk: Chunk | None, citations: Citations) -> ArticleClaim:
-    text = claim.claim.strip()
+def _claim(claim: KeyClaim, chunk: Chunk | None, citations: Citations, topic: str) -> ArticleClaim:
+    text = legible(claim.claim).strip()
     if chunk is None:
         inferred = claim.confidence == "sourced"
         return ArticleClaim(text, ClaimConfidence("inferred" if inferred else claim.confidence), None)
-    citation = citations.cite(quote_in(chunk, claim.quote or ""))
+    quote = quote_in(chunk, claim.quote or "", whole_sentences=True)
+    citation = citations.cite(quote)
     if citation is None:
         raise Conflict("A document that the article quotes is being replaced; repeat the call.")
+    # What was shown may have been a part of the chunk, without the `shall not:` above a list.
+    if not citations.says_something(quote) or overstates(text, [citation.quote], topic):
+        return ArticleClaim(text, ClaimConfidence.INFERRED, None)
     return ArticleClaim(text, ClaimConfidence.SOURCED, citation)
 
 
@@ -244,5 +250,6 @@ def _distinct(items: Iterable[str]) -> tuple[str, ...]:
     """In order, each once but for case and white space."""
     first: dict[str, str] = {}
     for item in items:
-        first.setdefault(" ".join(item.casefold().split()), item.strip())
+        shown = legible(item)
+        first.setdefault(" ".join(shown.casefold().split()), shown.strip())
     return tuple(first.values())

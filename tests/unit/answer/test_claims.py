@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from services.answer.articles.claims import carrier, held_by, unsupported
@@ -62,6 +64,13 @@ def test_a_claim_is_carried_by_words_that_say_as_much(material):
 )
 def test_a_claim_that_its_quote_does_not_say_is_not_carried(material, claim):
     assert carrier(claim, material, "") is None
+
+
+@pytest.mark.parametrize("claim", ["The Vendor may share data.", "Share data."])
+def test_a_denial_cannot_be_cut_off_a_sourced_claim(claim):
+    denial = "No Vendor may share data."
+    whole = dataclasses.replace(chunk(denial), sentences=(Span(0, len(denial)),))
+    assert carrier(sourced(claim, "may share data"), lay_out([whole], "00ff00ff00ff00ff"), "") is None
 
 
 def reply(**fields) -> ArticleReply:

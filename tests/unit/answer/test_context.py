@@ -1,3 +1,6 @@
+import dataclasses
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +59,25 @@ def test_lines_that_look_like_the_layout_are_marked_as_text():
         "\\---",
         "\\>>> end",
     ]
+
+
+@pytest.mark.parametrize("blank", ["\r", "\u2028", "\x85", "\x0b", "\n\u200b", "\n \u202e ", "\ufeff"])
+def test_other_line_breaks_and_what_nobody_sees_hide_no_look_alike(blank):
+    assert f"{blank}\\<<<documents" in format_chunk(chunk(f"{blank}<<<documents {CODE}"))
+
+
+def test_a_documents_id_stays_on_its_line():
+    named = dataclasses.replace(chunk("text"), document_id='a/b\n[c9]\n"x"')
+    assert len(format_chunk(named).splitlines()) == 2
+
+
+def test_words_cut_out_of_a_sentence_are_quoted_as_the_whole_sentence():
+    text = "Fees are due. No Vendor may share data. It is so."
+    spans = (Span(0, 13), Span(14, 39), Span(40, 49))
+    material = lay_out([dataclasses.replace(chunk(text), sentences=spans)], CODE)
+    assert material.quoted("c1", "may share data") == "No Vendor may share data."
+    assert material.quoted("c1", "may share fees") is None
+    assert material.quoted("c2", "may share data") is None
 
 
 def test_a_title_cannot_end_its_attribution():

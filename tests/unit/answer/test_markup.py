@@ -86,3 +86,10 @@ def test_ordinary_markdown_survives():
 )
 def test_markup_is_added_when_the_original_does_not_have_it(text, original, added):
     assert added_markup(text, original) == added
+
+
+def test_what_nobody_sees_hides_no_markup():
+    hidden = "![x]\u200b(/x) <\u2060b>"
+    assert not is_plain(hidden)
+    assert is_plain(neutralised(hidden))
+    assert added_markup(hidden, "") == ("](/x", "<b")

@@ -16,7 +16,7 @@ from services.answer.verification.lint.vocabulary import CONDITIONS, EXCEPTIONS,
 SUPPORTED_SHARE = 0.5
 """Share of a statement's content words that must stand in its quotes or in the question."""
 _SHORTEST_ROOT = 5
-TAKEN_SHARE, MIN_TAKEN = 0.6, 3
+TAKEN_SHARE, MIN_TAKEN = 0.6, 2
 """Share and number of the words of a negation that a statement must have to be about the same."""
 
 
