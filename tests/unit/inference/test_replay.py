@@ -93,7 +93,8 @@ async def test_a_recording_names_model_and_seed_but_holds_no_prompt(tmp_path):
         '{"reply": {"text": 1}}',
         '{"reply": {"text": "x", "usage": {}, "finish_reason": "stop"}}',
         '{"error": {"type": "KeyboardInterrupt", "message": "x", "retry_after_seconds": null}}',
-        '{"reply": {"text": "", "usage": {"prompt_tokens": -1, "completion_tokens": 0}, "finish_reason": ""}}',
+        '{"reply": {"text": "", "usage": {"prompt_tokens": -1, "completion_tokens": 0}, '
+        '"finish_reason": ""}}',
         '{"reply": {"text": "", "usage": {"prompt_tokens": 0, "completion_tokens": 99999999999}, '
         '"finish_reason": ""}}',
         '{"error": {"type": "ModelRejected", "message": "x", "retry_after_seconds": "soon"}}',
