@@ -168,7 +168,9 @@ class Statement(google.protobuf.message.Message):
     SOURCE_PREFIXES_FIELD_NUMBER: builtins.int
     CITATION_NUMBERS_FIELD_NUMBER: builtins.int
     text: builtins.str
-    """The statement. Without a model it is the quote itself."""
+    """What the document says, word for word: the quote of its first citation. A model chooses what is stated; its own
+    words never leave here.
+    """
     @property
     def source_prefixes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Sources of its citations, upper-cased, e.g. `CME`; in order of first use."""
