@@ -31,7 +31,7 @@ class _GroundingVerdictEnumTypeWrapper(google.protobuf.internal.enum_type_wrappe
     GROUNDING_VERDICT_UNSPECIFIED: _GroundingVerdict.ValueType  # 0
     """Never sent."""
     GROUNDING_VERDICT_VERBATIM: _GroundingVerdict.ValueType  # 1
-    """The claim's own words stand in a document."""
+    """The claim's own words stand in a document, and leave out no negation of the sentences that hold them."""
     GROUNDING_VERDICT_SUPPORTED: _GroundingVerdict.ValueType  # 2
     """Every quote stands in a document, and the claim says nothing that the lint misses in them."""
     GROUNDING_VERDICT_OVERSTATED: _GroundingVerdict.ValueType  # 3
@@ -47,7 +47,7 @@ class GroundingVerdict(_GroundingVerdict, metaclass=_GroundingVerdictEnumTypeWra
 GROUNDING_VERDICT_UNSPECIFIED: GroundingVerdict.ValueType  # 0
 """Never sent."""
 GROUNDING_VERDICT_VERBATIM: GroundingVerdict.ValueType  # 1
-"""The claim's own words stand in a document."""
+"""The claim's own words stand in a document, and leave out no negation of the sentences that hold them."""
 GROUNDING_VERDICT_SUPPORTED: GroundingVerdict.ValueType  # 2
 """Every quote stands in a document, and the claim says nothing that the lint misses in them."""
 GROUNDING_VERDICT_OVERSTATED: GroundingVerdict.ValueType  # 3

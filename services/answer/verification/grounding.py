@@ -1,13 +1,14 @@
 """Checks a text that was written elsewhere against the documents, claim by claim, without a model (N-5).
 
 What holds an answer together holds here: a quote must stand in one chunk as `find_quote` sees it, and a claim
-must not say what the lint misses in its quotes.
+must not say what the lint misses in its quotes, nor may both leave out a negation of the sentences that the
+quotes are cut from.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from services.answer.query.questions import Question
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.verification.citing import Citations, Origin, quote_in
-from services.answer.verification.lint import Finding, lint
+from services.answer.verification.lint import Finding, LintRule, lint
 from services.answer.verification.quotes import find_quote
 from services.answer.verification.signing import Signer
 from services.answer.verification.splitting import own_words, quoted_in, sentences_of
@@ -231,10 +232,19 @@ def _judged(claim: Claim, found: dict[str, _Search], citations: Citations) -> Ch
             return CheckedClaim(claim.text, Verdict.UNSUPPORTED, nearest_clause=nearest)
         return CheckedClaim(claim.text, Verdict.MISQUOTED, numbers, missing, nearest_clause=nearest)
     if verbatim:
-        return CheckedClaim(claim.text, Verdict.VERBATIM, tuple(dict.fromkeys((verbatim.number, *numbers))))
-    findings = lint(own, [one.quote for one in cited.values()], _named_by(cited.values()))
-    verdict = Verdict.OVERSTATED if findings else Verdict.SUPPORTED
+        numbers = tuple(dict.fromkeys((verbatim.number, *numbers)))
+    findings = () if verbatim else lint(own, [one.quote for one in cited.values()], _named_by(cited.values()))
+    findings = tuple(dict.fromkeys((*findings, *_cut_off(own, places, citations))))
+    verdict = Verdict.OVERSTATED if findings else Verdict.VERBATIM if verbatim else Verdict.SUPPORTED
     return CheckedClaim(claim.text, verdict, numbers, findings=findings)
+
+
+def _cut_off(own: str, places: Mapping[str, Chunk | None], citations: Citations) -> Iterator[Finding]:
+    """Negations that a claim and its quotes leave out of the sentences that the quotes are from."""
+    found = ((words, chunk) for words, chunk in places.items() if chunk)
+    whole = [citations.stored(quote_in(chunk, words, whole_sentences=True)) for words, chunk in found]
+    findings = lint(own, [one for one in whole if one])
+    return (one for one in findings if one.rule is LintRule.NEGATION)
 
 
 def _cite(words: str, chunks: Iterable[Chunk], citations: Citations) -> Citation | None:

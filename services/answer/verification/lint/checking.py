@@ -227,9 +227,13 @@ def _names(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Findin
 
 def _words(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Finding]:
     words = list(wording.words_of(claim.tokens))
-    known = _stems(source.tokens) | _stems(asked)
+    stated = _stems(source.tokens)
+    known = stated | _stems(asked)
     missing = [token for token in words if wording.stem_of(token.word) not in known]
-    if len(words) - len(missing) < SUPPORTED_SHARE * len(words):
+    if words and all(wording.stem_of(token.word) not in stated for token in words):
+        # The question alone bears nothing out.
+        yield Finding(LintRule.UNSUPPORTED_WORDS, wording.excerpt(words))
+    elif len(words) - len(missing) < SUPPORTED_SHARE * len(words):
         yield Finding(LintRule.UNSUPPORTED_WORDS, wording.excerpt(missing))
     plain = {token.word for token in source.tokens}
     for token in missing:

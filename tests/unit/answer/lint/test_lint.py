@@ -64,6 +64,13 @@ def test_the_question_lends_names_and_words_but_no_numbers():
     assert rules("Fees are due 30 days in advance.", quote, question="Is it 30 days?") == {"NUMBER"}
 
 
+def test_the_question_alone_bears_nothing_out():
+    question = "Does Delaware law govern the agreement?"
+    assert rules("Delaware law governs the agreement.", "Fees are due.", question=question) == {
+        "UNSUPPORTED_WORDS"
+    }
+
+
 def test_a_statement_without_quotes_is_unsupported():
     assert "UNSUPPORTED_WORDS" in rules("Fees are invoiced in advance.")
 
