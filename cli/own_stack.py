@@ -9,15 +9,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import JsonFormatter, telemetry
-from cli.connection import Gateway
 from cli.errors import CommandError
 from embedded.lock import DataInUse
 from embedded.settings import EmbeddedSettings
 from embedded.wiring import CANNOT_START, stack
+
+if TYPE_CHECKING:
+    from cli.connection import Gateway
 
 REST = "rest"
 """Name of the gateway's socket."""
