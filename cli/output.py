@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 
 from google.protobuf.json_format import MessageToDict
@@ -11,7 +12,9 @@ from rich.console import Console
 from rich.text import Text
 
 from cli.errors import CommandError
+from cli.passages import visible
 
+STEERING = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 MAX_WIDTH = 120
 """Columns; longer lines of prose are hard to read."""
 
@@ -54,7 +57,7 @@ class Output:
         if self.as_json:
             print(_json(error.problem()), file=self.errors.file)
         else:
-            self.errors.print(Text(f"error: {error}", "bold red"), soft_wrap=True)
+            self.errors.print(Text(f"error: {visible(str(error))}", "bold red"), soft_wrap=True)
 
 
 def _console(stderr: bool) -> Console:
@@ -65,7 +68,9 @@ def _console(stderr: bool) -> Console:
 
 
 def _json(document: Mapping[str, object] | Message) -> str:
-    return json.dumps(as_dict(document), ensure_ascii=False, indent=2)
+    """What JSON need not escape but a terminal may obey is escaped as well: it reads the same."""
+    text = json.dumps(as_dict(document), ensure_ascii=False, indent=2)
+    return STEERING.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def as_dict(document: Mapping[str, object] | Message) -> Mapping[str, object]:

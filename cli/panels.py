@@ -228,7 +228,7 @@ def _absence(absence: AbsenceEvidence) -> Iterator[RenderableType]:
 
 def place(document: str, section: str, pages: str) -> Text:
     """Where a passage stands."""
-    text = Text.assemble((document, "cyan"), (" › ", "dim"), reflow(section))
+    text = Text.assemble((reflow(document), "cyan"), (" › ", "dim"), reflow(section))
     return text.append(f" · {pages}") if pages else text
 
 

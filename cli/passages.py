@@ -114,8 +114,11 @@ def _squeeze(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` with its control characters shown as such, line breaks and tabs excepted."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", text)
+    """`text` with its control characters shown as such, line breaks and tabs excepted.
+
+    So are the bidirectional controls, which turn round what is read.
+    """
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "\ufffd", text)
 
 
 @dataclass(frozen=True, slots=True)

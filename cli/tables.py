@@ -19,7 +19,7 @@ from clausegate.retrieval.v1.document_service_pb2 import Source
 from clausegate.retrieval.v1.project_service_pb2 import Project
 from clausegate.retrieval.v1.retrieval_service_pb2 import Candidate, ResolvedDefinition
 from cli.ingestion import FileResult, Outcome
-from cli.passages import Barred, reflow
+from cli.passages import Barred, reflow, visible
 
 OUTCOME_STYLES = {
     Outcome.CREATED: "green",
@@ -35,7 +35,7 @@ def print_table(console: Console, columns: Sequence[str], rows: Iterable[Sequenc
     """Print `rows` under `columns`; a column whose name ends in `#` is right-aligned, without the sign."""
     if not console.is_terminal:
         for row in rows:
-            print("\t".join(" ".join(str(cell).split()) for cell in row), file=console.file)
+            print("\t".join(visible(" ".join(str(cell).split())) for cell in row), file=console.file)
         return
     table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for column in columns:
@@ -43,7 +43,7 @@ def print_table(console: Console, columns: Sequence[str], rows: Iterable[Sequenc
             column.removesuffix("#"), justify="right" if column.endswith("#") else "left", overflow="fold"
         )
     for row in rows:
-        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+        table.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in row))
     console.print(table)
 
 

@@ -1,13 +1,14 @@
 import json
 
 import pytest
+from rich.text import Text
 
 from clausegate.corpus.v1.span_pb2 import Span
 from cli.errors import CommandError
 from cli.ingestion import FileResult, Outcome
 from cli.output import Output
 from cli.rest import GatewayError
-from cli.tables import print_results
+from cli.tables import print_results, print_table
 
 PROBLEM = {
     "title": "Invalid field",
@@ -68,3 +69,21 @@ def test_results_in_a_pipe_are_lines_with_tabs(capsys):
         "FAILED\tcme/b.pdf\t\tDOCUMENT_CORRUPT: is broken",
         "2 documents: 1 created, 1 failed",
     ]
+
+
+def test_json_steers_no_terminal_and_reads_the_same(capsys):
+    document = {"title": "a\x9b2J\u202eb\x1b[2J§"}
+    Output(as_json=True).json(document)
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == document
+    assert not {"\x9b", "\u202e", "\x1b"} & set(printed)
+    assert "§" in printed
+
+
+def test_lists_and_errors_steer_no_terminal(capsys):
+    output = Output(as_json=False)
+    print_table(output.console, ("Name",), [("a\x1b[2Jb",), (Text("c\x9bd"),)])
+    output.failed(CommandError("no such \x1b[2Jthing"))
+    printed = capsys.readouterr()
+    assert printed.out == "a\ufffd[2Jb\nc\ufffdd\n"
+    assert printed.err == "error: no such \ufffd[2Jthing\n"

@@ -51,6 +51,7 @@ def test_paragraphs_keep_their_lines():
 
 def test_a_document_cannot_steer_the_terminal():
     assert reflow("fees\x1b[2Jgone") == "fees\ufffd[2Jgone"
+    assert reflow("fees \u202e021 DSU") == "fees \ufffd021 DSU"
 
 
 def test_a_quote_is_bold_and_its_context_dim():
