@@ -107,7 +107,7 @@ def _statements_of(claim: Claim, citations: Citations, question: str) -> Iterato
         yield Statement(one.quote, (one.source.upper(),), (one.number, *above))
 
 
-def overstates(text: str, quotes: Sequence[str], question: str) -> bool:
+def overstates(text: str, quotes: Sequence[str], question: str = "") -> bool:
     """Whether a text says more than its quotes."""
     return _guesses(text, quotes) or bool(lint(text, quotes, question))
 

@@ -2,7 +2,8 @@
 
 What is delivered are the stored words, whole sentences of them, with ids, title and location of the chunk.
 Whoever named the passage has a say in the choice, the order and the reason, and in the reason only if it
-neither guesses nor says more than the passage.
+neither guesses nor says more than the passage. The question lends it nothing: asked about Delaware, a model
+may call the law of Illinois that of Delaware.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from services.answer.legible import legible
 from services.answer.query.stating import overstates, plain
 from services.answer.research.wording import mentions, summary_of
 from services.answer.verification.citing import Citations, Quote
+from services.answer.verification.lint.tokens import Token, tokens_of
+from services.answer.verification.lint.wording import names_of, stem_of
 
 UNVERIFIED_RELEVANCE = "Not found in the stored text of one chunk."
 
@@ -112,7 +115,7 @@ def checked_summary(summary: str, snippets: Sequence[Snippet], wanted: Wanted) -
     """A summary that says nothing beyond these verified snippets: the given one, or one by code."""
     quotes = [one.content for one in snippets]
     said = plain(summary)
-    if said and not overstates(said, quotes, wanted.question):
+    if said and not _says_more(said, quotes, wanted.question):
         return said
     return summary_of(quotes, [one.chunk.title for one in snippets if one.chunk], wanted.stems)
 
@@ -134,8 +137,19 @@ def _overlap(one: Citation, other: Citation | None) -> bool:
     return other is not None and one.document == other.document and bool(one.span.overlap(other.span))
 
 
+def _says_more(text: str, quotes: Sequence[str], question: str) -> bool:
+    """Whether a text says more than the quotes, a name among it that only the question has."""
+    stated, asked = tokens_of(" ".join(quotes)), names_of(tokens_of(question))
+    borrowed = _stems(asked) - _stems(stated)
+    return overstates(text, quotes) or not borrowed.isdisjoint(_stems(tokens_of(text)))
+
+
+def _stems(tokens: Iterable[Token]) -> frozenset[str]:
+    return frozenset(stem_of(token.word) for token in tokens)
+
+
 def _relevance(passage: Passage, citation: Citation, wanted: Wanted) -> str:
     said = plain(passage.relevance)
-    if said and not overstates(said, [citation.quote], wanted.question):
+    if said and not _says_more(said, [citation.quote], wanted.question):
         return said
     return mentions(citation.quote, wanted.stems)

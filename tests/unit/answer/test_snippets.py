@@ -62,7 +62,8 @@ DOCUMENTS = {name: Document(name, "T", "d" * 64, "g", ()) for name in ("cme/a.pd
 def delivered(*passages: Passage, stored: dict[str, Chunk] = STORED, **wanted: object) -> Delivered:
     citations = Citations(stored, DOCUMENTS, Origin("c" * 64, "gpt-4o", "snippets/1", "p" * 64), Signer())
     stems = frozenset(stems_of("monthly fee device"))
-    return deliver(passages, citations, Wanted(QUESTION, stems, **wanted))  # type: ignore[arg-type]
+    asked = {"question": QUESTION, "stems": stems} | wanted
+    return deliver(passages, citations, Wanted(**asked))  # type: ignore[arg-type]
 
 
 def a_passage(content: str, handle: str = "c1", relevance: str = "It states the monthly fee.") -> Passage:
@@ -185,6 +186,15 @@ def test_a_reason_beyond_the_passage_gives_way_to_one_by_code(relevance: str) ->
     (one,) = delivered(a_passage("The monthly fee is USD 120.50", relevance=relevance)).snippets
 
     assert one.relevance == "Mentions “monthly”, “fee” and “Device”."
+
+
+def test_the_question_lends_a_reason_and_a_summary_no_name() -> None:
+    said = "Bloomberg pays the monthly fee of USD 120.50."
+    question = "Does Bloomberg pay the monthly fee?"
+    passage = a_passage("The monthly fee is USD 120.50", relevance=said)
+    (one,) = delivered(passage, question=question).snippets
+    assert "Bloomberg" not in one.relevance
+    assert "Bloomberg" not in checked_summary(f"{said} It is due.", [one], Wanted(question, frozenset()))
 
 
 def test_a_summary_that_the_snippets_bear_out_stays() -> None:

@@ -223,6 +223,17 @@ def _names(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Findin
     for name in wording.names_of(claim.tokens):
         if wording.stem_of(name.word) not in known:
             yield Finding(LintRule.NAME, name.text)
+    yield from _actors(claim, source, known)
+
+
+def _actors(claim: Text, source: Text, known: Collection[str]) -> Iterator[Finding]:
+    """Who does what somebody else does in the quotes; another deed may be a paraphrase."""
+    stated, acting = _stems(source.tokens), wording.acting_in(source.tokens)
+    for actor, deed in wording.actors_of(claim.tokens):
+        name, does = wording.stem_of(actor.word), wording.stem_of(deed.word)
+        others = acting.get(does, set())
+        if does in stated and (name not in known or (others and name in stated and name not in others)):
+            yield Finding(LintRule.NAME, actor.text)
 
 
 def _words(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Finding]:

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from services.answer.stems import stems_of
 from services.answer.verification.lint.quantities import written
 from services.answer.verification.lint.tokens import Kind, Token
-from services.answer.verification.lint.vocabulary import CURRENCIES, FUNCTION_WORDS, NUMBER_WORDS
+from services.answer.verification.lint.vocabulary import (
+    AUXILIARIES,
+    CURRENCIES,
+    FUNCTION_WORDS,
+    GENERIC,
+    NUMBER_WORDS,
+)
+
+_FINITE = re.compile(r"[^s]s$")
+_ACTOR_REACH = 12
+"""Tokens before a verb that may name who does it."""
+_BE = frozenset(("is", "are", "was", "were", "be", "been"))
 
 
 def is_content(token: Token) -> bool:
@@ -44,6 +57,41 @@ def names_of(tokens: Sequence[Token]) -> Iterator[Token]:
         leads_name = following is not None and following.text[0].isupper() and is_content(following)
         if not token.starts or leads_name or not token.text[1:].islower():
             yield token
+
+
+def actors_of(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
+    """Who does something, or must or may, and what, as far as the words right behind tell.
+
+    A name at the start of a sentence looks like any other word; and `the customer may sell` shares all other
+    words with `the vendor may sell`.
+    """
+    for i, actor in enumerate(tokens[:-2]):
+        verb, behind = tokens[i + 1], tokens[i + 2]
+        if not is_content(actor) or actor.word in GENERIC:
+            continue
+        if verb.word in AUXILIARIES:
+            denied = behind.word == "not" and i + 3 < len(tokens)
+            yield actor, tokens[i + 3] if denied else behind
+        elif actor.text[0].isupper() and _is_finite(verb, behind):
+            yield actor, verb
+
+
+def acting_in(tokens: Sequence[Token]) -> Mapping[str, set[str]]:
+    """By the stem of each deed the stems of all that may be meant to do it: `pay` of `A and B shall pay`."""
+    acting: dict[str, set[str]] = defaultdict(set)
+    for i, verb in enumerate(tokens[:-1]):
+        behind = tokens[i + 2 : i + 3] if tokens[i + 1].word == "not" else tokens[i + 1 : i + 2]
+        deed = behind[0] if verb.word in AUXILIARIES and behind else verb
+        if is_content(deed) and (deed is not verb or _is_finite(verb, tokens[i + 1])):
+            before = tokens[max(0, i - _ACTOR_REACH) : i]
+            acting[stem_of(deed.word)] |= {stem_of(one.word) for one in before if is_content(one)}
+    return acting
+
+
+def _is_finite(verb: Token, behind: Token) -> bool:
+    """Whether a word may be a verb like `pays`; plurals have a verb behind them."""
+    noun = behind.word in _BE or behind.word in AUXILIARIES
+    return not noun and is_content(verb) and _FINITE.search(verb.word) is not None
 
 
 def words_of(tokens: Sequence[Token]) -> Iterator[Token]:
