@@ -77,6 +77,11 @@ class Chunk:
                 return section_name(section.heading_chain)
         return self.section
 
+    def headings_at(self, position: int) -> str:
+        """The headings above the words at `position`, outermost first; without any, `Section N of M`."""
+        own = (one.heading_chain for one in self.sections if one.span.start <= position < one.span.end)
+        return " > ".join(next(own, ()) or self.heading_chain) or self.section
+
     def part(self, span: Span) -> Chunk:
         """The part of this chunk within `span`, which lies in its own; empty parts of it are left out.
 

@@ -59,8 +59,10 @@ class Snippet:
 
     @property
     def location(self) -> str:
-        """The headings above the chunk, or which section of how many it is."""
-        return (" > ".join(self.chunk.heading_chain) or self.chunk.section) if self.chunk else ""
+        """The headings above the snippet, or which section of how many it is; unverified: above its chunk."""
+        if self.chunk is None:
+            return ""
+        return self.chunk.headings_at(self.citation.span.start if self.citation else self.chunk.span.start)
 
 
 @dataclass(frozen=True, slots=True)

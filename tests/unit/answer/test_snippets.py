@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.answer.corpus import Chunk, Document, Span
+from services.answer.corpus import Chunk, Document, SectionSpan, Span
 from services.answer.research.snippets import (
     UNVERIFIED_RELEVANCE,
     Delivered,
@@ -82,6 +83,17 @@ def test_a_passage_is_delivered_with_what_its_chunk_says_of_itself() -> None:
     assert one.citation is not None
     assert one.citation.span == Span(100, 146)
     assert one.citation.certificate.model == "gpt-4o"
+
+
+def test_a_passage_stands_under_its_own_heading_where_its_chunk_runs_through_several() -> None:
+    sections = (
+        SectionSpan(("Part B", "2. Fees"), Span(100, 147)),
+        SectionSpan(("Part B", "3. Interest"), Span(147, 100 + len(FEES))),
+    )
+    chunk = replace(CHUNKS["c1"], sections=sections)
+    (one,) = delivered(Passage(chunk, "Late fees bear interest of 1.5% a month.")).snippets
+
+    assert one.location == "Part B > 3. Interest"
 
 
 def test_what_is_delivered_are_whole_sentences() -> None:
