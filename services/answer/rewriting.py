@@ -43,8 +43,9 @@ MAX_REFERENCE_TOKENS = 50_000
 MAX_PLACES = 20
 """Sentences of a text that are looked at again, so that a long one is read in seconds; what is found after
 that stays found."""
-CHECKED = frozenset(LintRule) - {LintRule.UNSUPPORTED_WORDS}
-"""Other words than the user's are what rewriting is for."""
+CHECKED = frozenset(LintRule) - {LintRule.UNSUPPORTED_WORDS, LintRule.CONDITION}
+"""Other words than the user's are what rewriting is for, and whether a condition is told in other words is
+beyond counting words."""
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 

@@ -132,6 +132,15 @@ async def test_a_claim_that_says_more_than_its_quotes_is_overstated(checks):
 
 
 @pytest.mark.parametrize("quotes", [(), ("may share data with its clients",)])
+async def test_a_condition_that_a_claim_cuts_off_is_overstated(tmp_path, quotes):
+    permit = Text("cme/permit.txt", ["A Vendor may share data with its clients if CME consents to it."])
+    async with index_of(tmp_path / "index", (permit,)) as index, serving(index, tmp_path) as (stub, _):
+        claim, _ = await check_claim(stub, "A Vendor may share data with its clients", *quotes)
+    assert claim.verdict == VERDICTS.GROUNDING_VERDICT_OVERSTATED
+    assert [finding.rule for finding in claim.findings] == [grounding_pb2.LINT_RULE_CONDITION]
+
+
+@pytest.mark.parametrize("quotes", [(), ("may share data with its clients",)])
 async def test_words_cut_out_of_a_denial_are_overstated(tmp_path, quotes):
     denial = Text("cme/denial.txt", ["Fees are due. No Vendor may share data with its clients."])
     async with index_of(tmp_path / "index", (denial,)) as index, serving(index, tmp_path) as (stub, _):

@@ -31,7 +31,9 @@ class _GroundingVerdictEnumTypeWrapper(google.protobuf.internal.enum_type_wrappe
     GROUNDING_VERDICT_UNSPECIFIED: _GroundingVerdict.ValueType  # 0
     """Never sent."""
     GROUNDING_VERDICT_VERBATIM: _GroundingVerdict.ValueType  # 1
-    """The claim's own words stand in a document, and leave out no negation of the sentences that hold them."""
+    """The claim's own words stand in a document, and leave out no negation or condition of the
+    sentences that hold them.
+    """
     GROUNDING_VERDICT_SUPPORTED: _GroundingVerdict.ValueType  # 2
     """Every quote stands in a document, and the claim says nothing that the lint misses in them."""
     GROUNDING_VERDICT_OVERSTATED: _GroundingVerdict.ValueType  # 3
@@ -47,7 +49,9 @@ class GroundingVerdict(_GroundingVerdict, metaclass=_GroundingVerdictEnumTypeWra
 GROUNDING_VERDICT_UNSPECIFIED: GroundingVerdict.ValueType  # 0
 """Never sent."""
 GROUNDING_VERDICT_VERBATIM: GroundingVerdict.ValueType  # 1
-"""The claim's own words stand in a document, and leave out no negation of the sentences that hold them."""
+"""The claim's own words stand in a document, and leave out no negation or condition of the
+sentences that hold them.
+"""
 GROUNDING_VERDICT_SUPPORTED: GroundingVerdict.ValueType  # 2
 """Every quote stands in a document, and the claim says nothing that the lint misses in them."""
 GROUNDING_VERDICT_OVERSTATED: GroundingVerdict.ValueType  # 3
@@ -84,6 +88,8 @@ class _LintRuleEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     """A link, an e-mail address or a name that no quote holds."""
     LINT_RULE_UNSUPPORTED_WORDS: _LintRule.ValueType  # 9
     """Most words of the claim stand in no quote."""
+    LINT_RULE_CONDITION: _LintRule.ValueType  # 10
+    """A condition of the quotes that the claim drops: `if`, `unless`, `only`, `subject to` and the like."""
 
 class LintRule(_LintRule, metaclass=_LintRuleEnumTypeWrapper):
     """What the claim lint looks for (N-3)."""
@@ -108,6 +114,8 @@ LINT_RULE_NAME: LintRule.ValueType  # 8
 """A link, an e-mail address or a name that no quote holds."""
 LINT_RULE_UNSUPPORTED_WORDS: LintRule.ValueType  # 9
 """Most words of the claim stand in no quote."""
+LINT_RULE_CONDITION: LintRule.ValueType  # 10
+"""A condition of the quotes that the claim drops: `if`, `unless`, `only`, `subject to` and the like."""
 Global___LintRule: typing_extensions.TypeAlias = LintRule
 
 class _SignatureState:

@@ -19,7 +19,7 @@ from services.answer.query.composing import Draft
 from services.answer.query.extraction import MAX_STATEMENTS
 from services.answer.sentences import Sentence, table_header_of
 from services.answer.verification.citing import Citations, Quote, quote_of_definition, quote_of_sentence
-from services.answer.verification.lint import lint
+from services.answer.verification.lint import LintRule, lint
 
 _GUESS = re.compile(rf"\b(?:{'|'.join(FORBIDDEN_PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
 
@@ -98,13 +98,19 @@ def _statements_of(claim: Claim, citations: Citations, question: str) -> Iterato
     stored = {quote: words for quote in claim.quotes if (words := citations.stored(quote))}
     quotes = tuple(stored.values())
     said = claim.text in map(plain, quotes)
-    if not quotes or (not said and overstates(claim.text, quotes, question)):
+    if not quotes or (not said and _goes_beyond(claim.text, quotes, question)):
         return
     standing = [quote for quote in stored if citations.says_something(quote)]
     cited = {quote: one for quote in stored if standing and (one := citations.cite(quote))}
     above = tuple(dict.fromkeys(one.number for quote, one in cited.items() if quote not in standing))
     for one in dict.fromkeys(cited[quote] for quote in standing):
         yield Statement(one.quote, (one.source.upper(),), (one.number, *above))
+
+
+def _goes_beyond(text: str, quotes: Sequence[str], question: str) -> bool:
+    """The same but for conditions that a text leaves out: what leaves is the quote, which has them."""
+    findings = lint(text, quotes, question)
+    return _guesses(text, quotes) or any(one.rule is not LintRule.CONDITION for one in findings)
 
 
 def overstates(text: str, quotes: Sequence[str], question: str = "") -> bool:

@@ -1,8 +1,8 @@
 """Checks a text that was written elsewhere against the documents, claim by claim, without a model (N-5).
 
 What holds an answer together holds here: a quote must stand in one chunk as `find_quote` sees it, and a claim
-must not say what the lint misses in its quotes, nor may both leave out a negation of the sentences that the
-quotes are cut from.
+must not say what the lint misses in its quotes, nor may both leave out a negation or condition of the
+sentences that the quotes are cut from.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ QUERY_CHARACTERS = 1_000
 POOLS = (12, 100)
 """Candidates looked through for a quote: few at first, and many before it counts as missing."""
 CONCURRENT_SEARCHES = 4
+LEFT_OUT = (LintRule.NEGATION, LintRule.CONDITION)
+"""What words can lose that are cut out of a sentence."""
 NEAR_GRADE = 1
 """Local grade, see `grading.GRADE_LIMITS`, from which a passage counts as near."""
 
@@ -240,11 +242,11 @@ def _judged(claim: Claim, found: dict[str, _Search], citations: Citations) -> Ch
 
 
 def _cut_off(own: str, places: Mapping[str, Chunk | None], citations: Citations) -> Iterator[Finding]:
-    """Negations that a claim and its quotes leave out of the sentences that the quotes are from."""
+    """What a claim and its quotes leave out of the sentences that the quotes are from."""
     found = ((words, chunk) for words, chunk in places.items() if chunk)
     whole = [citations.stored(quote_in(chunk, words, whole_sentences=True)) for words, chunk in found]
     findings = lint(own, [one for one in whole if one])
-    return (one for one in findings if one.rule is LintRule.NEGATION)
+    return (one for one in findings if one.rule in LEFT_OUT)
 
 
 def _cite(words: str, chunks: Iterable[Chunk], citations: Citations) -> Citation | None:

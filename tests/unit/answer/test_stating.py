@@ -157,3 +157,8 @@ def test_a_heading_proves_nothing_and_a_header_goes_with_its_row():
 def test_an_item_of_a_list_leaves_with_what_leads_into_the_list():
     stated, _ = said(("Do not share data.", [("c4", "(b) share data")]))
     assert [one.text for one in stated.statements] == [LIST.text]
+
+
+def test_a_condition_that_a_claim_leaves_out_is_told_by_the_quote():
+    stated, _ = said(("Derived data stay property of the Vendor.", [("c1", CONDITION)]))
+    assert ([one.text for one in stated.statements], stated.dropped) == ([CONDITION], 0)

@@ -6,18 +6,27 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from services.answer.verification.lint import wording
+from services.answer.verification.lint.conditions import conditions_of
 from services.answer.verification.lint.findings import Finding, LintRule
 from services.answer.verification.lint.polarity import Negation
 from services.answer.verification.lint.quantities import Amount
 from services.answer.verification.lint.reading import Text
 from services.answer.verification.lint.tokens import Kind, Token, tokens_of
-from services.answer.verification.lint.vocabulary import CONDITIONS, EXCEPTIONS, REVERSING_PREFIXES, Force
+from services.answer.verification.lint.vocabulary import (
+    CONDITIONAL,
+    CONDITIONS,
+    EXCEPTIONS,
+    REVERSING_PREFIXES,
+    Force,
+)
 
 SUPPORTED_SHARE = 0.5
 """Share of a statement's content words that must stand in its quotes or in the question."""
 _SHORTEST_ROOT = 5
 TAKEN_SHARE, MIN_TAKEN = 0.6, 2
 """Share and number of the words of a negation that a statement must have to be about the same."""
+MIN_HELD = 3
+"""Fewer words than these of what a condition is about may be about something else."""
 
 
 def lint(statement: str, quotes: Sequence[str], question: str = "") -> tuple[Finding, ...]:
@@ -38,6 +47,7 @@ def lint(statement: str, quotes: Sequence[str], question: str = "") -> tuple[Fin
         *_modals(claim, source),
         *_names(claim, source, asked),
         *_words(claim, source, asked),
+        *_conditions(claim, source),
     ]
     return tuple(dict.fromkeys(found))
 
@@ -250,6 +260,18 @@ def _words(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Findin
     for token in missing:
         if token.word not in plain and any(other in plain for other in _opposites(token.word)):
             yield Finding(LintRule.NEGATION, token.text)
+
+
+def _conditions(claim: Text, source: Text) -> Iterator[Finding]:
+    """Conditions of the quotes that a statement leaves out of what holds only under them."""
+    if any(token.word in CONDITIONAL for token in claim.tokens):
+        return
+    stems = {wording.stem_of(token.word) for token in wording.words_of(claim.tokens)}
+    for one in conditions_of(source.tokens):
+        taken = sum(stem in stems for stem in one.held)
+        told = any(stem in stems for stem in one.own if stem not in one.held)
+        if not told and taken >= max(MIN_HELD, TAKEN_SHARE * len(one.held)):
+            yield Finding(LintRule.CONDITION, one.text)
 
 
 def _opposites(word: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ class LintRule(StrEnum):
     MODAL = "modal"
     NAME = "name"
     UNSUPPORTED_WORDS = "unsupported_words"
+    CONDITION = "condition"
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,6 +163,20 @@ LEADING_TO = frozenset((*MODALS, *EXEMPTED, *_listed("right rights option author
 EXCEPTIONS = frozenset(_listed("without except excepting excluding unless"))
 CONDITIONS = frozenset(_listed("require requires required requirement only need needs subject"))
 """Say in one what a ban and its exception say in two: `not without consent`, `only with consent`."""
+CONDITION_MARKS = {
+    **dict.fromkeys(_listed("if unless provided only solely until"), ""),
+    "subject": "to",
+    "long": "as",
+    "extent": "",
+}
+"""Words that say what holds only sometimes, to the word that must follow, or none."""
+CONDITIONAL = frozenset(
+    _listed("""
+    if unless provided providing only solely until subject extent except when whenever where while once upon
+    after before without depends depending conditional condition requires require required needs need
+""")
+)
+"""A statement with one of them says that there is a condition."""
 GENERIC = frozenset(
     _listed("party parties agreement contract section article clause schedule provision person persons")
 )
