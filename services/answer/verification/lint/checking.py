@@ -144,8 +144,9 @@ def _negations(claim: Text, source: Text) -> Iterator[Finding]:
     for pairs in (left.same_word, left.same_head, left.same_scope):
         unmatched = [one for one in unmatched if not pairs(one)]
     reach = {stem for one in source.negations for stem in one.scope}
+    listed = {stem for one in source.negations for stem in one.listed}
     for one in unmatched:
-        if not one.soft and not (one.word == "nor" and one.head in reach):
+        if not one.soft and one.head not in listed and not (one.word == "nor" and one.head in reach):
             yield Finding(LintRule.NEGATION, one.text)
     yield from _dropped(claim, list(left.unused()))
 
@@ -161,7 +162,9 @@ def _dropped(claim: Text, unused: Sequence[Negation]) -> Iterator[Finding]:
         if one.soft or (one.word == "nor" and one.head in denied) or (conditional and pair == {True, False}):
             continue
         taken = sum(stem in stems for stem in one.scope)
-        if one.head in stems or taken >= max(MIN_TAKEN, TAKEN_SHARE * len(one.scope)):
+        items = sum(stem in stems for stem in one.listed)
+        listed = not denied and items >= max(MIN_TAKEN, TAKEN_SHARE * len(stems))
+        if listed or one.head in stems or taken >= max(MIN_TAKEN, TAKEN_SHARE * len(one.scope)):
             yield Finding(LintRule.NEGATION, one.text)
 
 

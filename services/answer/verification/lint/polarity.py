@@ -28,6 +28,8 @@ SCOPE = 5
 """Content words that a negation or modal is taken to be about."""
 _REACH = 24
 """Tokens within which they are looked for."""
+_LEAD_REACH, _LIST_REACH = 12, 200
+"""Tokens from a negation to the colon of its list, and of that list."""
 _SUBJECT_REACH = 8
 """Tokens between `no` of `no person may` and its modal."""
 _SENTENCE_ENDS = frozenset(".!?;")
@@ -46,6 +48,8 @@ class Negation:
     soft: bool
     """Whether it may be said in other words, see `SOFT_NEGATIONS`."""
     text: str
+    listed: frozenset[str]
+    """The stems of the list that it leads into: `shall not: (a) …; (b) …`; empty for most."""
 
     @property
     def head(self) -> str:
@@ -80,7 +84,7 @@ def negations_of(tokens: Sequence[Token], skipped: frozenset[int]) -> Iterator[N
         if word == "non" or scope[:1] == _LIMIT:
             scope = scope[:1]
         text = " ".join(one.text for one in tokens[i : i + 4] if one.kind is not Kind.MARK)
-        yield Negation(word, scope, soft, text)
+        yield Negation(word, scope, soft, text, _listed_behind(tokens, i))
 
 
 def modals_of(tokens: Sequence[Token]) -> Iterator[Modal]:
@@ -148,6 +152,21 @@ def _scope(tokens: Sequence[Token], i: int) -> tuple[str, ...]:
         elif is_content(token) and token.word not in _FORCE_WORDS and token.word not in GENERIC:
             found.append(stem_of(token.word))
     return tuple(found)
+
+
+def _listed_behind(tokens: Sequence[Token], i: int) -> frozenset[str]:
+    """Stems of the list that token `i` leads into, from its colon to the end of the sentence."""
+    near = [token.text for token in tokens[i + 1 : i + 1 + _LEAD_REACH]]
+    colon = next((at for at, text in enumerate(near) if text in _CLAUSE_ENDS), None)
+    if colon is None or near[colon] != ":":
+        return frozenset()
+    start, stems = i + 2 + colon, set[str]()
+    for token in tokens[start : start + _LIST_REACH]:
+        if token.text in ".!?":
+            break
+        if is_content(token):
+            stems.add(stem_of(token.word))
+    return frozenset(stems)
 
 
 def _before(tokens: Sequence[Token], i: int) -> tuple[str, ...]:

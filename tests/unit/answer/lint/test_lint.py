@@ -135,7 +135,24 @@ def test_a_sentence_without_its_not_fails(quote):
 
 
 @pytest.mark.parametrize(
-    "piece", ["a", "1,", "not ", "(", "-", "a.", "US$", "no. ", "Section 4.", "x@", "thirty ", "’"]
+    "piece",
+    [
+        "a",
+        "1,",
+        "not ",
+        "(",
+        "-",
+        "a.",
+        "US$",
+        "no. ",
+        "Section 4.",
+        "x@",
+        "thirty ",
+        "’",
+        "not: ",
+        "if a, ",
+        "A pays ",
+    ],
 )
 def test_a_long_statement_is_read_in_time(piece):
     text = piece * (20_000 // len(piece))
