@@ -114,7 +114,7 @@ class Snippet(google.protobuf.message.Message):
     source_title: builtins.str
     """Title of the document."""
     source_location: builtins.str
-    """The headings above the chunk joined by ` > `, or `Section N of M`."""
+    """The headings above the snippet joined by ` > `, or `Section N of M`."""
     relevance: builtins.str
     """Why it bears on the question, one sentence."""
     verified: builtins.bool
