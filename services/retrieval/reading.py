@@ -43,14 +43,26 @@ class TermCounts:
     revision: str
 
 
-async def read_chunks(store: Store, chunk_ids: Sequence[ChunkId]) -> tuple[tuple[Chunk, ...], str]:
-    """Live chunks in the order asked, and the revision read. Raises `ChunkNotFound` for the first missing."""
+@dataclass(frozen=True, slots=True)
+class ReadChunks:
+    """Live chunks, and what they are of."""
+
+    chunks: tuple[Chunk, ...]
+    documents: tuple[Document, ...]
+    """Each once, by id."""
+    revision: str
+
+
+async def read_chunks(store: Store, chunk_ids: Sequence[ChunkId]) -> ReadChunks:
+    """Live chunks in the order asked, with their documents. Raises `ChunkNotFound` for the first missing."""
     revision = await store.revision()
     found = await store.chunks(chunk_ids)
     for number, chunk_id in enumerate(chunk_ids):
         if chunk_id not in found:
             raise ChunkNotFound(f"No live chunk has this id: {chunk_id}", field=f"chunk_ids[{number}]")
-    return tuple(found[chunk_id] for chunk_id in chunk_ids), revision
+    document_ids = tuple(dict.fromkeys(each.version.document_id for each in found.values()))
+    documents = await store.documents(Scope(document_ids=document_ids), None, len(document_ids))
+    return ReadChunks(tuple(found[chunk_id] for chunk_id in chunk_ids), tuple(documents), revision)
 
 
 async def read_document(store: Store, document_id: DocumentId) -> Document:

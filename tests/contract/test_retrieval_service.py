@@ -524,6 +524,10 @@ async def test_chunks_are_read_in_the_order_asked(service):
     chunk_ids = [AGREEMENT.chunk_id(4), POLICY.chunk_id(0), AGREEMENT.chunk_id(4)]
     response = await service.call(service.retrieval.GetChunks, wire.GetChunksRequest(chunk_ids=chunk_ids))
     assert [chunk.chunk_id for chunk in response.chunks] == chunk_ids
+    assert [one.document_id for one in response.documents] == sorted(
+        {chunk.document_id for chunk in response.chunks}
+    )
+    assert {one.generation for one in response.documents} == {chunk.generation for chunk in response.chunks}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Finds chunks, definitions and documents. Owner of the index and of what a vector
 import builtins
 import clausegate.corpus.v1.chunk_pb2
 import clausegate.corpus.v1.definition_pb2
+import clausegate.corpus.v1.document_pb2
 import clausegate.corpus.v1.span_pb2
 import collections.abc
 import google.protobuf.descriptor
@@ -599,19 +600,25 @@ class GetChunksResponse(google.protobuf.message.Message):
 
     CHUNKS_FIELD_NUMBER: builtins.int
     INDEX_REVISION_FIELD_NUMBER: builtins.int
+    DOCUMENTS_FIELD_NUMBER: builtins.int
     index_revision: builtins.str
     """State of the index that was read, see `DescribeIndexResponse.index_revision`."""
     @property
     def chunks(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.chunk_pb2.Chunk]:
         """In the order asked."""
 
+    @property
+    def documents(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.document_pb2.Document]:
+        """The documents that the chunks are of, each once, ordered by id."""
+
     def __init__(
         self,
         *,
         chunks: collections.abc.Iterable[clausegate.corpus.v1.chunk_pb2.Chunk] | None = ...,
         index_revision: builtins.str = ...,
+        documents: collections.abc.Iterable[clausegate.corpus.v1.document_pb2.Document] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["chunks", b"chunks", "index_revision", b"index_revision"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chunks", b"chunks", "documents", b"documents", "index_revision", b"index_revision"]) -> None: ...
 
 Global___GetChunksResponse: typing_extensions.TypeAlias = GetChunksResponse
 

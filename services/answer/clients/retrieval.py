@@ -35,6 +35,8 @@ MAX_CHUNKS = 100
 """Chunks of a page."""
 
 _T = TypeVar("_T")
+_Stored = tuple[Mapping[str, corpus.Chunk], Mapping[str, corpus.Document]]
+"""Chunks and their documents, by id."""
 
 
 class DocumentNotFound(NotFound):
@@ -118,7 +120,9 @@ class RetrievalClient:
         self, chunk_ids: Sequence[str], document_ids: Sequence[str]
     ) -> tuple[Mapping[str, corpus.Chunk], Mapping[str, corpus.Document]]:
         """Chunks and documents as they stand in the index now, by id; what is gone is left out."""
-        return await asyncio.gather(self._chunks(chunk_ids), self._live(document_ids))
+        chunks, documents = await self._chunks(chunk_ids)
+        others = [document_id for document_id in document_ids if document_id not in documents]
+        return chunks, {**documents, **await self._live(others)}
 
     async def project(self, project_id: str) -> corpus.Project:
         """The project; PROJECT_NOT_FOUND names the field `project`, as requests of this service do."""
@@ -211,9 +215,9 @@ class RetrievalClient:
         documents = await asyncio.gather(*map(self._document, document_ids))
         return {one.document_id: one for one in documents if one}
 
-    async def _chunks(self, chunk_ids: Sequence[str]) -> Mapping[str, corpus.Chunk]:
+    async def _chunks(self, chunk_ids: Sequence[str]) -> _Stored:
         if not chunk_ids:
-            return {}
+            return {}, {}
         try:
             return await self._chunks_at_once(chunk_ids)
         except ServiceError as error:
@@ -221,20 +225,22 @@ class RetrievalClient:
                 raise
         # A document changed since the search: only the first missing id is named, so ask for each.
         parts = await asyncio.gather(*(self._chunk_if_live(chunk_id) for chunk_id in chunk_ids))
-        return {chunk_id: chunk for part in parts for chunk_id, chunk in part.items()}
+        chunks = {chunk_id: chunk for part, _ in parts for chunk_id, chunk in part.items()}
+        return chunks, {name: document for _, part in parts for name, document in part.items()}
 
-    async def _chunk_if_live(self, chunk_id: str) -> Mapping[str, corpus.Chunk]:
+    async def _chunk_if_live(self, chunk_id: str) -> _Stored:
         try:
             return await self._chunks_at_once([chunk_id])
         except ServiceError as error:
             if error.reason != "CHUNK_NOT_FOUND":
                 raise
-            return {}
+            return {}, {}
 
-    async def _chunks_at_once(self, chunk_ids: Sequence[str]) -> Mapping[str, corpus.Chunk]:
+    async def _chunks_at_once(self, chunk_ids: Sequence[str]) -> _Stored:
         request = retrieval_pb2.GetChunksRequest(chunk_ids=chunk_ids)
         response = await self._call(self._retrieval.GetChunks(request, timeout=self._time_left()))
-        return {one.chunk_id: wire.chunk_of(one) for one in response.chunks}
+        chunks = {one.chunk_id: wire.chunk_of(one) for one in response.chunks}
+        return chunks, {one.document_id: wire.document_of(one) for one in response.documents}
 
     async def _document(self, document_id: str) -> corpus.Document | None:
         request = documents_pb2.GetDocumentRequest(document_id=document_id)

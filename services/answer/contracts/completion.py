@@ -142,6 +142,8 @@ class Completer:
         self._chat = chat
         self._tasks = tasks
         self._counter = counter
+        self._system_tokens: dict[str, int] = {}
+        """By contract: they are the same for every call."""
 
     @property
     def configured(self) -> bool:
@@ -163,7 +165,9 @@ class Completer:
 
     def prompt_tokens(self, contract: Contract[R], prompt: str) -> int:
         """Tokens that a call with this user's message sends, never knowingly too few."""
-        return self._counter.count(contract.system) + self._counter.count(prompt) + 2 * MESSAGE_TOKENS
+        if contract.name not in self._system_tokens:
+            self._system_tokens[contract.name] = self._counter.count(contract.system)
+        return self._system_tokens[contract.name] + self._counter.count(prompt) + 2 * MESSAGE_TOKENS
 
     async def ask(self, contract: Contract[R], prompt: str, rules: Rules[R], ledger: Ledger) -> Kept[R]:
         """A reply that keeps the contract and its rules.

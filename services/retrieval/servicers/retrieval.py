@@ -22,6 +22,7 @@ from services.retrieval.search import Candidate, Found, Leg
 from services.retrieval.servicers.wire import (
     chunk_to_wire,
     definition_to_wire,
+    document_to_wire,
     required_document_id,
     span_to_wire,
     version_of,
@@ -71,8 +72,12 @@ class RetrievalServicer(RetrievalServiceServicer):
             raise InvalidInput("Must not be empty.", field="chunk_ids")
         chunk_ids = [ChunkId(each) for each in queries.at_most(request.chunk_ids, 100, "chunk_ids")]
         index = await self._indexes.of(current_caller().tenant)
-        chunks, revision = await read_chunks(index.store, chunk_ids)
-        return wire.GetChunksResponse(chunks=map(chunk_to_wire, chunks), index_revision=revision)
+        read = await read_chunks(index.store, chunk_ids)
+        return wire.GetChunksResponse(
+            chunks=map(chunk_to_wire, read.chunks),
+            documents=map(document_to_wire, read.documents),
+            index_revision=read.revision,
+        )
 
     async def ListChunks(  # noqa: N802
         self, request: wire.ListChunksRequest, context: Context
