@@ -32,7 +32,7 @@ test: setup ## run the tests (under five minutes)
 	$(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 --dist loadfile
 
 soak: setup ## run what takes longer: many kills, many generated cases
-	$(BIN)/python -m pytest -m soak
+	$(BIN)/python -m pytest -m soak -n auto --maxprocesses 4
 
 check: $(READY) ## lint, types, import rules, contracts
 	$(BIN)/ruff check .

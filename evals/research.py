@@ -174,9 +174,15 @@ def _is_attributed(snippet: Snippet, chunks: Chunks) -> bool:
     chunk = chunks.get(snippet.chunk_id)
     if chunk is None:
         return False
-    location = " > ".join(chunk.heading_chain) or chunk.section
     said = (snippet.source_id, snippet.source_title, snippet.source_location)
-    return said == (chunk.document_id, chunk.title, location)
+    return said == (chunk.document_id, chunk.title, _location(chunk, snippet.content))
+
+
+def _location(chunk: Chunk, content: str) -> str:
+    """The headings above words of a chunk: a chunk may run through several sections."""
+    at = chunk.span.start + max(0, chunk.text.find(content))
+    own = (one.heading_chain for one in chunk.sections if one.span.start <= at < one.span.end)
+    return " > ".join(next(own, ()) or chunk.heading_chain) or chunk.section
 
 
 def _named_right(snippet: Snippet, chunks: Chunks) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 from clausegate.answer.v1.research_service_pb2 import Snippet, SnippetsDone
 from clausegate.corpus.v1.chunk_pb2 import Chunk
+from clausegate.corpus.v1.span_pb2 import SectionSpan, Span
 from evals.corpora import ExpectedChunk, Kind, ResearchQuestion
 from evals.research import EXTRACTIVE, Outcome, figures, percentile, strategies
 
@@ -92,6 +93,16 @@ def test_what_was_delivered_is_compared_with_the_index(
     measured = figures([outcome(Snippet(**{**FIELDS, **changed}, verified=True))], CHUNKS)
 
     assert (measured["verbatim"], measured["attribution"]) == (verbatim, attribution)
+
+
+def test_a_snippet_is_attributed_to_the_section_that_its_words_stand_in() -> None:
+    later = SectionSpan(heading_chain=["A", "C"], span=Span(start=9, end=15))
+    chunks = {"1": Chunk(sections=[later])}
+    chunks["1"].MergeFrom(CHUNKS["1"])
+    named = Snippet(**{**FIELDS, "content": "Three.", "source_location": "A > C"}, verified=True)
+
+    assert figures([outcome(named)], chunks)["attribution"] == 1.0
+    assert figures([outcome(GOOD)], chunks)["attribution"] == 1.0
 
 
 def test_a_phrase_may_come_in_several_snippets_of_its_document() -> None:
