@@ -50,9 +50,9 @@ def quote_in(chunk: Chunk, text: str, *, whole_sentences: bool = False) -> Quote
 
 
 def quote_of_sentence(sentence: Sentence) -> Quote:
-    """A sentence as a quote."""
+    """A sentence as a quote; an item of a list comes with what leads into the list."""
     chunk = sentence.chunk
-    return Quote(sentence.text, chunk.chunk_id, chunk.document_id, sentence.span.start)
+    return Quote(sentence.text, chunk.chunk_id, chunk.document_id, sentence.span.start, whole_sentences=True)
 
 
 def quote_of_definition(definition: Definition) -> Quote:
