@@ -128,7 +128,7 @@ class Rewriting:
                 enclose(f"{request.text}\n", code, "text"),
                 material.text if found.passages else "",
             ),
-            lambda reply: _broken(reply, request.text, material),
+            lambda reply: _broken(reply, request, material),
             task.ledger,
         )
         text = legible(kept.reply.text, keeping=request.text)
@@ -167,10 +167,14 @@ class Rewriting:
         return citations.all
 
 
-def unsupported(text: str, original: str, quotes: Sequence[str]) -> tuple[str, ...]:
-    """What a rewritten text says and neither its original nor a quote does, one sentence each."""
+def unsupported(text: str, original: str, quotes: Sequence[str], instruction: str = "") -> tuple[str, ...]:
+    """What a rewritten text says and neither its original, a quote nor the instruction does.
+
+    One sentence each. The instruction lends what it says, and asks for nothing: what it denies need not stand.
+    """
     sources = [original, *quotes]
-    findings = [one for one in lint(text, sources) if one.rule in CHECKED]
+    lent = lint(text, [*sources, instruction]) if instruction else None
+    findings = [one for one in lint(text, sources) if one.rule in CHECKED and (lent is None or one in lent)]
     findings = _without_repeated(findings, text, sources)
     said = [
         f"text: “{one.text}” stands neither in the user's text nor in a passage quoted." for one in findings
@@ -197,9 +201,9 @@ def _without_repeated(findings: Sequence[Finding], text: str, sources: Sequence[
     return kept
 
 
-def _broken(reply: RewriteReply, original: str, material: Material) -> Sequence[str]:
+def _broken(reply: RewriteReply, request: RewriteRequest, material: Material) -> Sequence[str]:
     quotes = [words for one in reply.references if (words := material.quoted(one.chunk, one.quote))]
-    return [*rewrite.broken_rules(reply), *unsupported(reply.text, original, quotes)]
+    return [*rewrite.broken_rules(reply), *unsupported(reply.text, request.text, quotes, request.instruction)]
 
 
 def _check(request: RewriteRequest) -> None:

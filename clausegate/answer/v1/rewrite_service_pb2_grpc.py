@@ -48,7 +48,7 @@ class RewriteServiceServicer(object):
 
     def Rewrite(self, request, context):
         """The text rewritten as instructed. Documents are reference only: numbers, dates and clause numbers of the
-        result stand in the text or in a checked quote. Needs a chat model.
+        result stand in the text, in the instruction or in a checked quote. Needs a chat model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

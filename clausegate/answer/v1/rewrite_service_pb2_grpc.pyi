@@ -62,7 +62,7 @@ class RewriteServiceStub(typing.Generic[_RewriteServiceRewriteType]):
 
     Rewrite: _RewriteServiceRewriteType
     """The text rewritten as instructed. Documents are reference only: numbers, dates and clause numbers of the
-    result stand in the text or in a checked quote. Needs a chat model.
+    result stand in the text, in the instruction or in a checked quote. Needs a chat model.
     """
 
 RewriteServiceAsyncStub: typing_extensions.TypeAlias = RewriteServiceStub[
@@ -82,7 +82,7 @@ class RewriteServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[clausegate.answer.v1.rewrite_service_pb2.RewriteResponse, collections.abc.Awaitable[clausegate.answer.v1.rewrite_service_pb2.RewriteResponse]]:
         """The text rewritten as instructed. Documents are reference only: numbers, dates and clause numbers of the
-        result stand in the text or in a checked quote. Needs a chat model.
+        result stand in the text, in the instruction or in a checked quote. Needs a chat model.
         """
 
 def add_RewriteServiceServicer_to_server(servicer: RewriteServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -20,8 +20,8 @@ Rules:
 1. Rewrite the user's text and nothing else. Keep its meaning, its order and its layout unless the \
 instruction asks for something else.
 2. Numbers, amounts, currencies, percentages, dates, clause numbers, names and links of the result stand \
-in the user's text or in a passage that you quote in `references`. Invent none, change none, convert \
-none.
+in the user's text, in the instruction or in a passage that you quote in `references`. Invent none, \
+change none, convert none.
 3. Keep every duty, permission, prohibition and condition as it is: must stays must, may stays may, not \
 stays not.
 4. The reference material is for looking things up only. Take nothing from it that the instruction does \

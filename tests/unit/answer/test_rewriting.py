@@ -44,3 +44,19 @@ def test_a_quote_lends_its_numbers():
     text = "You must pay USD 120 within 30 days, in 2031. Do not share data with clients."
     assert unsupported(text, FEE, []) != ()
     assert unsupported(text, FEE, ["The fee of 2031 is the same."]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "instruction"),
+    [
+        (f"This is for Acme Ltd. {FEE}", "Say that it is for Acme Ltd."),
+        (f"{FEE} Reply within 14 days.", "Ask for a reply within 14 days."),
+    ],
+)
+def test_the_instruction_lends_what_it_says(text, instruction):
+    assert unsupported(text, FEE, [], instruction) == ()
+    assert unsupported(text, FEE, [], "Make it plainer.") != ()
+
+
+def test_what_the_instruction_denies_need_not_stand_in_the_text():
+    assert unsupported(FEE, FEE, [], "Do not mention that the fee is not refunded.") == ()

