@@ -170,7 +170,7 @@ class Rewriting:
 def unsupported(text: str, original: str, quotes: Sequence[str], instruction: str = "") -> tuple[str, ...]:
     """What a rewritten text says and neither its original, a quote nor the instruction does.
 
-    One sentence each. The instruction lends what it says, and asks for nothing: what it denies need not stand.
+    One sentence each. The instruction lends what it says and asks for nothing: what it denies need not stand.
     """
     sources = [original, *quotes]
     lent = lint(text, [*sources, instruction]) if instruction else None

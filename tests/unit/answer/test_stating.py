@@ -4,7 +4,9 @@ import pytest
 
 from services.answer.contracts.answer import AnswerReply
 from services.answer.corpus import Chunk, Document, Span
-from services.answer.query.stating import borne_out, claims_of
+from services.answer.query.composing import Draft
+from services.answer.query.stating import borne_out, claims_of, extracted
+from services.answer.sentences import sentences_of
 from services.answer.verification.citing import Citations, Origin
 from services.answer.verification.signing import Signer
 
@@ -29,7 +31,8 @@ CME = chunk("cme", FEE, LAW, CUSTOM, DENIAL, CONDITION, SWAP, SPLICE, DENIED)
 OPRA = chunk("opra", FEE.replace("120", "90"))
 TABLE = chunk("table", "EXCLUSIVE LICENCE", "Service | Fee (USD)", "Display | 5")
 LIST = chunk("list", "The Licensee shall not:", "(a) copy data; or", "(b) share data")
-HANDLES = {"c1": CME, "c2": OPRA, "c3": TABLE, "c4": LIST}
+DUTIES = chunk("duties", "The Licensee shall not:", "(a) copy the Data; or", "(b) share the Data with others.")
+HANDLES = {"c1": CME, "c2": OPRA, "c3": TABLE, "c4": LIST, "c5": DUTIES}
 
 
 def citations() -> Citations:
@@ -157,6 +160,13 @@ def test_a_heading_proves_nothing_and_a_header_goes_with_its_row():
 def test_an_item_of_a_list_leaves_with_what_leads_into_the_list():
     stated, _ = said(("Do not share data.", [("c4", "(b) share data")]))
     assert [one.text for one in stated.statements] == [LIST.text]
+
+
+def test_an_extract_of_a_list_comes_with_what_leads_into_the_list():
+    *_, item = sentences_of(DUTIES)
+    draft = Draft("Who may share data?", kept=(), definitions=(), calibrated=True)
+    (statement,) = extracted(draft, [item], citations())
+    assert (item.text, statement.text) == ("(b) share the Data with others.", DUTIES.text)
 
 
 def test_a_condition_that_a_claim_leaves_out_is_told_by_the_quote():
