@@ -17,6 +17,11 @@ PATIENCE_SECONDS = 5.0
 """How long a stop waits for calls to end that were cancelled; they take milliseconds."""
 
 
+def _private(path: str, flags: int) -> int:
+    """Questions and answers are nobody's but the service's and its group's."""
+    return os.open(path, flags, 0o640)
+
+
 class RecordFile:
     """One file and its older ones: `queries.jsonl`, `queries.jsonl.1` (the youngest) and so on."""
 
@@ -33,7 +38,7 @@ class RecordFile:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         if self._size() and self._size() + len(line) > self._max_bytes:
             self._rotate()
-        with self._path.open("ab", buffering=0) as file:
+        with open(self._path, "ab", buffering=0, opener=_private) as file:
             size = file.seek(0, os.SEEK_END)
             try:
                 self._write(file.fileno(), line)

@@ -23,6 +23,12 @@ def test_a_record_is_one_line_of_json(tmp_path, durable):
     assert lines(path) == [{"query": "Gebühr?\nline", "n": 1}, {"n": 2}]
 
 
+def test_a_file_is_nobody_elses_to_read(tmp_path):
+    path = tmp_path / "queries.jsonl"
+    RecordFile(path, 1000, older_files=2, durable=False).append({"n": 1})
+    assert path.stat().st_mode & 0o027 == 0
+
+
 def test_a_full_file_becomes_an_older_one_and_the_oldest_goes(tmp_path):
     path = tmp_path / "queries.jsonl"
     file = RecordFile(path, 20, older_files=2, durable=False)

@@ -31,7 +31,7 @@ CME = chunk("cme", FEE, LAW, CUSTOM, DENIAL, CONDITION, SWAP, SPLICE, DENIED)
 OPRA = chunk("opra", FEE.replace("120", "90"))
 TABLE = chunk("table", "EXCLUSIVE LICENCE", "Service | Fee (USD)", "Display | 5")
 LIST = chunk("list", "The Licensee shall not:", "(a) copy data; or", "(b) share data")
-DUTIES = chunk("duties", "The Licensee shall not:", "(a) copy the Data; or", "(b) share the Data with others.")
+DUTIES = chunk("duties", "The Licensee shall not:", "(a) copy the Data; or", "(b) share the Data with all.")
 HANDLES = {"c1": CME, "c2": OPRA, "c3": TABLE, "c4": LIST, "c5": DUTIES}
 
 
@@ -166,7 +166,7 @@ def test_an_extract_of_a_list_comes_with_what_leads_into_the_list():
     *_, item = sentences_of(DUTIES)
     draft = Draft("Who may share data?", kept=(), definitions=(), calibrated=True)
     (statement,) = extracted(draft, [item], citations())
-    assert (item.text, statement.text) == ("(b) share the Data with others.", DUTIES.text)
+    assert (item.text, statement.text) == ("(b) share the Data with all.", DUTIES.text)
 
 
 def test_a_condition_that_a_claim_leaves_out_is_told_by_the_quote():
