@@ -16,6 +16,8 @@ from services.answer.contracts.completion import Contract, Reply
 
 MAX_STATEMENTS = 8
 MAX_STATEMENT_CHARACTERS = 2_000
+MAX_QUOTES = 10
+"""Of one statement."""
 
 FORBIDDEN_PHRASES = (
     "typical practice",
@@ -162,6 +164,6 @@ def _broken_statement(i: int, one: GivenStatement) -> Sequence[str]:
         errors.append(f"statements.{i}.text: it is longer than {MAX_STATEMENT_CHARACTERS:,} characters.")
     if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\r\t" for c in one.text):
         errors.append(f"statements.{i}.text: it holds control characters.")
-    if not one.quotes:
-        errors.append(f"statements.{i}.quotes: there must be at least one.")
+    if not 1 <= len(one.quotes) <= MAX_QUOTES:
+        errors.append(f"statements.{i}.quotes: there must be 1 to {MAX_QUOTES}, not {len(one.quotes)}.")
     return errors

@@ -135,6 +135,7 @@ def test_a_reply_that_declines_breaks_no_rule():
         (True, [STATEMENT, GivenStatement(text="a\x00b", quotes=QUOTES)], "statements.1.text"),
         (True, [GivenStatement(text="\ud800", quotes=QUOTES)], "statements.0.text"),
         (True, [GivenStatement(text="The fee is due.", quotes=[])], "statements.0.quotes"),
+        (True, [GivenStatement(text="The fee is due.", quotes=QUOTES * 11)], "statements.0.quotes"),
     ],
 )
 def test_a_reply_that_cannot_be_used_is_named_by_field(addressed, statements, named):
