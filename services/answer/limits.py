@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from chassis.errors import InvalidInput
+from services.answer.legible import holds_controls
 
 MAX_SCOPE = 100
 MAX_SCOPE_BYTES = 1_024
 """The longest document id there is."""
-_ALLOWED_CONTROLS = "\n\r\t"
 
 
 def check_text(field: str, text: str, at_most: int, *, required: bool) -> None:
@@ -22,7 +21,7 @@ def check_text(field: str, text: str, at_most: int, *, required: bool) -> None:
         raise InvalidInput("Must not be empty.", field=field)
     if len(text) > at_most:
         raise InvalidInput(f"Must not be longer than {at_most:,} characters.", field=field)
-    if any(unicodedata.category(c) == "Cc" and c not in _ALLOWED_CONTROLS for c in text):
+    if holds_controls(text):
         raise InvalidInput("Must not hold control characters.", field=field)
 
 

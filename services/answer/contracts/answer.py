@@ -7,12 +7,12 @@ chunk is no rule of the contract: one invented quote costs its statement, not th
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from pydantic import Field
 
 from services.answer.contracts.completion import Contract, Reply
+from services.answer.legible import holds_controls
 
 MAX_STATEMENTS = 8
 MAX_STATEMENT_CHARACTERS = 2_000
@@ -162,7 +162,7 @@ def _broken_statement(i: int, one: GivenStatement) -> Sequence[str]:
         errors.append(f"statements.{i}.text: it must not be empty.")
     if len(one.text) > MAX_STATEMENT_CHARACTERS:
         errors.append(f"statements.{i}.text: it is longer than {MAX_STATEMENT_CHARACTERS:,} characters.")
-    if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\r\t" for c in one.text):
+    if holds_controls(one.text):
         errors.append(f"statements.{i}.text: it holds control characters.")
     if not 1 <= len(one.quotes) <= MAX_QUOTES:
         errors.append(f"statements.{i}.quotes: there must be 1 to {MAX_QUOTES}, not {len(one.quotes)}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
@@ -10,6 +9,7 @@ from pydantic import Field
 
 from services.answer.articles.markup import is_plain
 from services.answer.contracts.completion import Contract, Reply
+from services.answer.legible import holds_controls
 
 MAX_TITLE_CHARACTERS = 200
 MAX_SUMMARY_CHARACTERS = 2_000
@@ -143,6 +143,6 @@ def _broken_text(name: str, text: str, longest: int) -> list[str]:
         return [f"{name}: it must not be empty."]
     if len(text) > longest:
         return [f"{name}: it is longer than {longest:,} characters."]
-    if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\r\t" for c in text):
+    if holds_controls(text):
         return [f"{name}: it holds control characters."]
     return []

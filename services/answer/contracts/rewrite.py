@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from pydantic import Field
 
 from services.answer.contracts.completion import Contract, Reply
+from services.answer.legible import holds_controls
 
 MAX_REWRITTEN_CHARACTERS = 40_000
 MAX_REFERENCES = 50
@@ -74,7 +74,7 @@ def broken_rules(reply: RewriteReply) -> Sequence[str]:
         return ["text: it must not be empty."]
     if len(reply.text) > MAX_REWRITTEN_CHARACTERS:
         return [f"text: it is longer than {MAX_REWRITTEN_CHARACTERS:,} characters."]
-    if any(unicodedata.category(c) == "Cc" and c not in "\n\r\t" for c in reply.text):
+    if holds_controls(reply.text):
         return ["text: it holds control characters."]
     if len(reply.references) > MAX_REFERENCES:
         return [f"references: there are {len(reply.references)}; at most {MAX_REFERENCES} are allowed."]

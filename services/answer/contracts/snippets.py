@@ -8,12 +8,12 @@ one invented snippet costs that snippet, not the others and a second call (SN-5)
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
 from pydantic import Field
 
 from services.answer.contracts.completion import Contract, Reply
+from services.answer.legible import holds_controls
 
 MAX_SNIPPETS = 8
 SUMMARY_SENTENCES = range(2, 5)
@@ -107,17 +107,13 @@ def _broken_texts(reply: SnippetsReply) -> Sequence[str]:
     sentences = sentence_count(reply.summary)
     if reply.snippets and sentences not in SUMMARY_SENTENCES:
         errors.append(f"summary: it must have 2 to 4 sentences, not {sentences}.")
-    if _holds_controls(reply.summary):
+    if holds_controls(reply.summary):
         errors.append("summary: it must not hold control characters.")
     for i, one in enumerate(reply.snippets):
         if len(_WORD.findall(one.content)) < MIN_WORDS:
             errors.append(f"snippets.{i}.content: it must have at least {MIN_WORDS} words.")
         if sentence_count(one.relevance) != 1:
             errors.append(f"snippets.{i}.relevance: it must be one sentence.")
-        if _holds_controls(one.relevance):
+        if holds_controls(one.relevance):
             errors.append(f"snippets.{i}.relevance: it must not hold control characters.")
     return errors
-
-
-def _holds_controls(text: str) -> bool:
-    return any(unicodedata.category(c) == "Cc" and c not in "\n\r\t" for c in text)

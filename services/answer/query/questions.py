@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 
 from chassis.errors import InvalidInput
+from services.answer.legible import holds_controls
 from services.answer.limits import check_scope
 
 MAX_QUERY_CHARACTERS = 8_000
-_ALLOWED_CONTROLS = "\n\r\t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +37,5 @@ def _check_query(query: str) -> None:
         raise InvalidInput("The question must not be empty.", field="query")
     if len(query) > MAX_QUERY_CHARACTERS:
         raise InvalidInput(f"The question is longer than {MAX_QUERY_CHARACTERS:,} characters.", field="query")
-    if any(unicodedata.category(c) == "Cc" and c not in _ALLOWED_CONTROLS for c in query):
+    if holds_controls(query):
         raise InvalidInput("The question holds control characters.", field="query")
