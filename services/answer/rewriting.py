@@ -154,10 +154,7 @@ class Rewriting:
             for one in kept.reply.references
             if material.quoted(one.chunk, one.quote)
         ]
-        chunks, documents = await self._retrieval.read_back(
-            list(dict.fromkeys(chunk.chunk_id for chunk, _ in named)),
-            list(dict.fromkeys(chunk.document_id for chunk, _ in named)),
-        )
+        chunks, documents = await self._retrieval.read_back(chunk.chunk_id for chunk, _ in named)
         contract = rewrite.CONTRACT
         origin = Origin(self._config_sha256, kept.model, contract.version, contract.sha256)
         citations = Citations(chunks, documents, origin, self._signer)

@@ -205,11 +205,7 @@ class Compiling:
         """The claims; a sourced one that its quote does not carry counts as inferred."""
         topic = shown.scope.topic
         claims = [(one, carrier(one, shown.material, topic)) for one in kept.reply.key_claims]
-        carriers = [chunk for _, chunk in claims if chunk]
-        stored, documents = await self._retrieval.read_back(
-            list(dict.fromkeys(chunk.chunk_id for chunk in carriers)),
-            list(dict.fromkeys(chunk.document_id for chunk in carriers)),
-        )
+        stored, documents = await self._retrieval.read_back(chunk.chunk_id for _, chunk in claims if chunk)
         contract = article.CONTRACT
         origin = Origin(self._policy.sha256(), kept.model, contract.version, contract.sha256)
         citations = Citations(stored, documents, origin, self._signer)

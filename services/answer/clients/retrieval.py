@@ -117,12 +117,10 @@ class RetrievalClient:
         )
 
     async def read_back(
-        self, chunk_ids: Sequence[str], document_ids: Sequence[str]
+        self, chunk_ids: Iterable[str]
     ) -> tuple[Mapping[str, corpus.Chunk], Mapping[str, corpus.Document]]:
-        """Chunks and documents as they stand in the index now, by id; what is gone is left out."""
-        chunks, documents = await self._chunks(chunk_ids)
-        others = [document_id for document_id in document_ids if document_id not in documents]
-        return chunks, {**documents, **await self._live(others)}
+        """Chunks, and their documents, as they stand in the index now, by id; what is gone is left out."""
+        return await self._chunks(list(dict.fromkeys(chunk_ids)))
 
     async def project(self, project_id: str) -> corpus.Project:
         """The project; PROJECT_NOT_FOUND names the field `project`, as requests of this service do."""
@@ -188,7 +186,7 @@ class RetrievalClient:
     async def _documents_named(
         self, document_ids: Sequence[str], asked: Sequence[str]
     ) -> tuple[corpus.Document, ...]:
-        live = await self._live(document_ids)
+        live = await self.live_documents(document_ids)
         for number, document_id in enumerate(asked):
             if document_id not in live:
                 field = f"document_ids[{number}]"
@@ -208,9 +206,9 @@ class RetrievalClient:
         except ServiceError as error:
             if not named or error.reason != "DOCUMENT_NOT_FOUND":
                 raise
-        return await ask(tuple(await self._live(named)))
+        return await ask(tuple(await self.live_documents(named)))
 
-    async def _live(self, document_ids: Sequence[str]) -> Mapping[str, corpus.Document]:
+    async def live_documents(self, document_ids: Iterable[str]) -> Mapping[str, corpus.Document]:
         """Documents by id, in the order given; those that are not indexed are left out."""
         documents = await asyncio.gather(*map(self._document, document_ids))
         return {one.document_id: one for one in documents if one}

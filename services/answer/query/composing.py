@@ -31,11 +31,6 @@ class Draft:
         ids = [one.candidate.chunk.chunk_id for one in self.kept]
         return tuple(dict.fromkeys([*ids, *(one.chunk_id for one in self._all_definitions())]))
 
-    def document_ids(self) -> tuple[str, ...]:
-        """Their documents, each once."""
-        ids = [one.candidate.chunk.document_id for one in self.kept]
-        return tuple(dict.fromkeys([*ids, *(one.document_id for one in self._all_definitions())]))
-
     def conflicts_of(self, one: ResolvedDefinition) -> tuple[Definition, ...]:
         """The other definitions of its term that a reader must see."""
         return conflicts_of(one, (kept.candidate.chunk.document_id for kept in self.kept))

@@ -115,7 +115,7 @@ class Drafting:
     ) -> Answer:
         """Re-read every chunk that may be quoted, and keep what stands there."""
         with _tracer.start_as_current_span("verify") as span:
-            chunks, documents = await self._retrieval.read_back(draft.chunk_ids(), draft.document_ids())
+            chunks, documents = await self._retrieval.read_back(draft.chunk_ids())
             citations = Citations(chunks, documents, self._origin(progress), self._signer)
             if claims is None:
                 sentences = _best_sentences(draft.kept, found)

@@ -8,7 +8,7 @@ taken, and the gate is that of answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -163,9 +163,8 @@ class Extractor:
 
     async def _verify(self, passages: Sequence[Passage], wanted: Wanted, model: str) -> Delivered:
         """Re-read every chunk that is quoted, and deliver what stands there now."""
-        chunks = [one.chunk for one in passages if one.chunk]
         stored, documents = await self._retrieval.read_back(
-            _distinct(chunk.chunk_id for chunk in chunks), _distinct(chunk.document_id for chunk in chunks)
+            one.chunk.chunk_id for one in passages if one.chunk
         )
         return deliver(passages, Citations(stored, documents, self._origin(model), self._signer), wanted)
 
@@ -186,7 +185,3 @@ def _silence(delivered: Delivered, *, named: bool) -> str | None:
     if delivered.snippets:
         return None
     return RefusalReason.VALIDATION_FAILED.value if named else NO_RESULTS
-
-
-def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))

@@ -178,7 +178,7 @@ class Grounding:
     async def _judge(self, claims: Sequence[Claim], found: dict[str, _Search]) -> Checked:
         chunks = {one.chunk.chunk_id: one.chunk for one in found.values() if one.chunk}
         documents = dict.fromkeys(chunk.document_id for chunk in chunks.values())
-        _, live = await self._retrieval.read_back((), tuple(documents))
+        live = await self._retrieval.live_documents(documents)
         citations = Citations(chunks, live, self._origin, self._signer)
         checked = tuple(_judged(claim, found, citations) for claim in claims)
         return Checked(checked, citations.all, next(one.index_revision for one in found.values()))

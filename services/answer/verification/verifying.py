@@ -81,7 +81,7 @@ class Verifying:
         return verification
 
     async def _look_up(self, citation: Citation) -> tuple[TextState, _Place | None]:
-        _, documents = await self._retrieval.read_back((), (citation.document,))
+        documents = await self._retrieval.live_documents([citation.document])
         document = documents.get(citation.document)
         if document is None:
             return TextState.GONE, None
