@@ -7,7 +7,7 @@ import logging
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
@@ -19,12 +19,14 @@ from opentelemetry.instrumentation.grpc import aio_server_interceptor
 from chassis.addresses import check_bindable
 from chassis.deadlines import set_deadline
 from chassis.errors import ServiceError, Unimplemented
+from chassis.readiness import Readiness
 from chassis.status import abort_of
 
 logger = logging.getLogger(__name__)
 
 NOT_OFFERED = "This server does not offer this call; it may be of another version."
 SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +37,17 @@ class Services:
     """Full names, e.g. `clausegate.answer.v1.QueryService`, for health and reflection."""
     register: Callable[[grpc.aio.Server], None]
     """Adds the servicers to a server."""
+    readiness: Readiness = field(default_factory=Readiness)
+    """Whether they can do their work."""
 
 
 @asynccontextmanager
 async def serving(address: str, offered: Sequence[Services], drain_seconds: float) -> AsyncIterator[str]:
     """Serve on `host:port` (port 0: any free one) or `unix:path`; yields the address as bound.
 
-    Leaving it reports NOT_SERVING, lets running calls go on for `drain_seconds`, then cancels them.
+    Health follows the readiness of what is offered; the server as a whole (the empty name) is serving while
+    all of it is. Leaving it reports NOT_SERVING, lets running calls go on for `drain_seconds`, then cancels
+    them.
     Raises `AddressRefused` unless the address is local, and `OSError` when it is taken.
     """
     check_bindable(address)
@@ -58,13 +64,30 @@ async def serving(address: str, offered: Sequence[Services], drain_seconds: floa
     )
     bound = _bind(server, address)
     await server.start()
-    for name in ["", *names]:
-        await health.set(name, SERVING)
+    for each in offered:
+        await _tell(each, offered, health)
+    watching = [asyncio.create_task(_report(each, offered, health)) for each in offered]
     try:
         yield bound
     finally:
+        for task in watching:
+            task.cancel()
+        await asyncio.gather(*watching, return_exceptions=True)
         await health.enter_graceful_shutdown()
         await server.stop(drain_seconds)
+
+
+async def _report(services: Services, offered: Sequence[Services], health: health_aio.HealthServicer) -> None:
+    """Let health follow the readiness of some of the services that are offered."""
+    async for _ in services.readiness.states():
+        await _tell(services, offered, health)
+
+
+async def _tell(services: Services, offered: Sequence[Services], health: health_aio.HealthServicer) -> None:
+    for name in services.names:
+        await health.set(name, SERVING if services.readiness.ready else NOT_SERVING)
+    everything = all(each.readiness.ready for each in offered)
+    await health.set("", SERVING if everything else NOT_SERVING)
 
 
 def _bind(server: grpc.aio.Server, address: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SecretStr, model_validator
 
 from inference.settings import ModelServerSettings
 
@@ -37,6 +38,42 @@ class RetrievalSettings(ModelServerSettings):
         default=0, ge=0, le=256, description="Threads that embed passages; 0 means one for each core."
     )
 
+    store: Literal["embedded", "weaviate"] = Field(
+        default="embedded", description="What keeps the index: files below the data folder, or Weaviate."
+    )
+    weaviate_url: str = Field(
+        default="http://127.0.0.1:8080",
+        pattern=r"^https?://[^/?#@]+$",
+        description="Weaviate's REST address, scheme and host, with a port unless it is the scheme's.",
+    )
+    weaviate_grpc_url: str = Field(
+        default="http://127.0.0.1:50051",
+        pattern=r"^https?://[^/?#@]+:[0-9]+$",
+        description="Weaviate's gRPC address, with a port; https for TLS.",
+    )
+    weaviate_api_key: SecretStr = Field(default=SecretStr(""), description="Weaviate's key; empty: none.")
+    weaviate_api_key_file: Path | None = Field(
+        default=None, description="File that holds it instead, as secrets are mounted."
+    )
+    weaviate_prefix: str = Field(
+        default="Clausegate",
+        pattern=r"^[A-Z][A-Za-z0-9]{0,31}$",
+        description="What the names of its collections begin with; one index for each prefix.",
+    )
+    weaviate_replicas: int = Field(
+        default=1, ge=1, le=9, description="Copies of every new collection: 3 on three nodes or more."
+    )
+    weaviate_quantization: Literal["rq8", "none"] = Field(
+        default="rq8",
+        description="How a new collection keeps vectors in memory: a byte a number (rq8), or four (none).",
+    )
+    weaviate_read_seconds: float = Field(
+        default=10.0, gt=0, le=300, description="Limit of each read from Weaviate."
+    )
+    weaviate_write_seconds: float = Field(
+        default=30.0, gt=0, le=300, description="Limit of each write to Weaviate."
+    )
+
     record_model_calls: Path | None = Field(
         default=None,
         description="File to record a model server's vectors of questions to; each process has its own.",
@@ -44,6 +81,12 @@ class RetrievalSettings(ModelServerSettings):
     replay_model_calls: Path | None = Field(
         default=None, description="File to replay them from; no model server is called."
     )
+
+    def weaviate_key(self) -> str:
+        """Weaviate's key, from its setting or its file; empty for none. Raises `OSError` for the file."""
+        if self.weaviate_api_key_file:
+            return self.weaviate_api_key_file.read_text("utf-8").strip()
+        return self.weaviate_api_key.get_secret_value().strip()
 
     @model_validator(mode="after")
     def _can_embed(self) -> RetrievalSettings:

@@ -38,7 +38,8 @@ from services.retrieval.servicers.projects import ProjectServicer
 from services.retrieval.servicers.retrieval import RetrievalServicer
 from services.retrieval.settings import LOCAL_MODEL, RetrievalSettings
 from services.retrieval.store.embedded.store import now
-from services.retrieval.store.embedded.stores import Stores
+from services.retrieval.store.embedded.stores import EmbeddedStores
+from services.retrieval.store.port import Stores
 
 RANKING_THREADS = 2
 
@@ -54,7 +55,7 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
     async with AsyncExitStack() as stack:
         model = await _embedding_model(settings, stack)
         stack.push_async_callback(model.close)
-        stores = Stores(settings.data_dir / "index", model.name, model.dimension)
+        stores = await _stores(settings, model)
         stack.push_async_callback(stores.close)
         executor = stack.enter_context(ThreadPoolExecutor(RANKING_THREADS, thread_name_prefix="rank"))
         counter = token_counter(settings.tiktoken_cache_dir)
@@ -73,8 +74,19 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
                     (article_store_service_pb2, "ArticleStoreService"),
                 )
             ),
-            register=lambda server: _register(server, indexes),
+            register=lambda server: _register(server, indexes, stores.engine),
+            readiness=stores.readiness,
         )
+
+
+async def _stores(settings: RetrievalSettings, model: EmbeddingModel) -> Stores:
+    """The stores that the settings name, of vectors of `model`."""
+    if settings.store == "embedded":
+        return EmbeddedStores(settings.data_dir / "index", model.name, model.dimension)
+    # Not at the top: the client takes a second and 60 MB, for nothing where files keep the index.
+    from services.retrieval.store.weaviate.stores import open_stores
+
+    return await open_stores(settings, model.name, model.dimension)
 
 
 async def _embedding_model(settings: RetrievalSettings, stack: AsyncExitStack) -> EmbeddingModel:
@@ -101,10 +113,10 @@ def _model_folder(folder: Path) -> Path:
     return folder / MODEL_FOLDER if is_fetched(folder) else folder
 
 
-def _register(server: grpc.aio.Server, indexes: Indexes) -> None:
+def _register(server: grpc.aio.Server, indexes: Indexes, engine: str) -> None:
     retrieval_service_pb2_grpc.add_RetrievalServiceServicer_to_server(RetrievalServicer(indexes), server)
     document_service_pb2_grpc.add_DocumentServiceServicer_to_server(DocumentServicer(indexes), server)
-    index_service_pb2_grpc.add_IndexServiceServicer_to_server(IndexServicer(indexes, "embedded"), server)
+    index_service_pb2_grpc.add_IndexServiceServicer_to_server(IndexServicer(indexes, engine), server)
     project_service_pb2_grpc.add_ProjectServiceServicer_to_server(ProjectServicer(indexes, now), server)
     article_store_service_pb2_grpc.add_ArticleStoreServiceServicer_to_server(
         ArticleStoreServicer(indexes), server

@@ -12,11 +12,13 @@ Rules that every store keeps, and that one shared contract suite checks:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from chassis.errors import Conflict, Precondition, Unavailable
+from chassis.errors import Conflict, InvalidInput, Precondition, Unavailable
+from chassis.readiness import Readiness
 from services.retrieval.corpus import (
     Article,
     ArticleId,
@@ -38,6 +40,16 @@ from services.retrieval.corpus import (
 
 class StoreUnavailable(Unavailable):
     """The engine does not answer: it is closed, its disk is full or broken, or another process holds it."""
+
+
+_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+def check_tenant(tenant: str) -> str:
+    """The name, if every store can keep it apart from others; else raises `InvalidInput`."""
+    if not _TENANT.fullmatch(tenant):
+        raise InvalidInput(f"Cannot name a tenant: {tenant!r}.", field="tenant")
+    return tenant
 
 
 class IncompleteVersion(Conflict):
@@ -275,4 +287,31 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Release files and threads; safe to call twice."""
+        ...
+
+
+class Stores(Protocol):
+    """The stores of all tenants. A read across tenants has no way to happen."""
+
+    @property
+    def engine(self) -> str:
+        """What keeps the index: `embedded` or `weaviate`."""
+        ...
+
+    @property
+    def readiness(self) -> Readiness:
+        """Whether the engine answers."""
+        ...
+
+    async def for_tenant(self, tenant: str) -> Store:
+        """The store of `tenant`, made when it is new; opened once.
+
+        Raises `StoreUnavailable` when the engine does not answer or its index is of another release,
+        `EmbeddingModelMismatch` when the index was made with another model, and `InvalidInput` for a name
+        that is not 1 to 64 letters, digits, `_` and `-`, the first a letter or digit.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close all stores; safe to call twice."""
         ...

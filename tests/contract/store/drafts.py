@@ -26,7 +26,7 @@ from services.retrieval.corpus import (
     Vector,
     Version,
 )
-from services.retrieval.store.embedded.stores import Stores
+from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import Committed, Store
 from services.retrieval.tokens import stems
 
@@ -39,7 +39,7 @@ MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 async def open_embedded() -> AsyncIterator[Store]:
     """An empty embedded store."""
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
-        stores = Stores(Path(folder), "model", DIMENSION)
+        stores = EmbeddedStores(Path(folder), "model", DIMENSION)
         try:
             yield await stores.for_tenant("default")
         finally:

@@ -12,7 +12,7 @@ import pytest
 from chassis.errors import InvalidInput
 from services.retrieval.corpus import Project, ProjectId, Scope
 from services.retrieval.store.embedded.store import open_store
-from services.retrieval.store.embedded.stores import Stores
+from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import EmbeddingModelMismatch, StoreUnavailable
 from tests.contract.store.drafts import DIMENSION, Draft, put, vector_of
 
@@ -255,7 +255,7 @@ async def test_failing_disk_is_unavailable_and_nothing_of_sqlite_reaches_the_cal
 
 
 async def test_tenants_see_only_their_own(tmp_path):
-    stores = Stores(tmp_path, "model", DIMENSION)
+    stores = EmbeddedStores(tmp_path, "model", DIMENSION)
     one, other = await stores.for_tenant("one"), await stores.for_tenant("other")
     await put(one, FEES)
     assert await keyword(other, "fee") == await similar(other, "x") == set()
@@ -267,4 +267,4 @@ async def test_tenants_see_only_their_own(tmp_path):
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/etc", "a\x00", "ä", "x" * 65])
 async def test_name_that_could_leave_the_folder_is_no_tenant(tmp_path, name):
     with pytest.raises(InvalidInput):
-        await Stores(tmp_path, "model", DIMENSION).for_tenant(name)
+        await EmbeddedStores(tmp_path, "model", DIMENSION).for_tenant(name)

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 
-from chassis.errors import InvalidInput
+from chassis.readiness import Readiness
 from services.retrieval.store.embedded.store import EmbeddedStore, open_store
+from services.retrieval.store.port import check_tenant
 
-_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
+class EmbeddedStores:
+    """`Stores` of SQLite files: opens one when it is first asked for, and closes them all."""
 
-class Stores:
-    """Opens a tenant's store when it is first asked for, and closes them all."""
+    engine = "embedded"
 
     def __init__(self, folder: Path, model_name: str, dimension: int) -> None:
         """Stores live below `folder`; vectors are of this model."""
         self._folder = folder
         self._model_name = model_name
         self._dimension = dimension
+        self.readiness = Readiness()
         self._open: dict[str, EmbeddedStore] = {}
         self._opening = asyncio.Lock()
 
     async def for_tenant(self, tenant: str) -> EmbeddedStore:
-        """The store of `tenant`, made when it is new. Raises what `open_store` does.
-
-        Raises `InvalidInput` for a name that is not 1 to 64 letters, digits, `.`, `_` and `-`.
-        """
-        if not _TENANT.fullmatch(tenant):
-            raise InvalidInput(f"Cannot name a tenant: {tenant!r}.", field="tenant")
+        """See `Stores.for_tenant`."""
+        check_tenant(tenant)
         async with self._opening:
             if tenant not in self._open:
                 self._open[tenant] = await open_store(
