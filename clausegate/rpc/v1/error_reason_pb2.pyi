@@ -124,6 +124,10 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """UNIMPLEMENTED: the server does not offer this call; it may be of another version. Example: a new client that
     calls `CompileArticle` of an old server.
     """
+    ERROR_REASON_UNAUTHENTICATED: _ErrorReason.ValueType  # 37
+    """UNAUTHENTICATED: the call carries no valid credential: `authorization: Bearer <API key>`. It does not say whether
+    the key was missing, malformed, unknown or revoked.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every `google.rpc.ErrorInfo.reason` is the name of one of these without its prefix; the domain is
@@ -231,5 +235,9 @@ field, or the message the setting, that would leave more. Example: `reference_to
 ERROR_REASON_UNIMPLEMENTED: ErrorReason.ValueType  # 36
 """UNIMPLEMENTED: the server does not offer this call; it may be of another version. Example: a new client that
 calls `CompileArticle` of an old server.
+"""
+ERROR_REASON_UNAUTHENTICATED: ErrorReason.ValueType  # 37
+"""UNAUTHENTICATED: the call carries no valid credential: `authorization: Bearer <API key>`. It does not say whether
+the key was missing, malformed, unknown or revoked.
 """
 Global___ErrorReason: typing_extensions.TypeAlias = ErrorReason
