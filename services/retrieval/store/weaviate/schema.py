@@ -14,6 +14,8 @@ from typing import Self
 
 from weaviate.collections.classes.config import Configure, DataType, Property, Tokenization, VectorDistances
 
+from services.retrieval.store.weaviate.keys import ORDER_KEY
+
 LAYOUT = 1
 """Changes with what the collections hold and mean, with `tokens.stems` among it."""
 WINDOWS = "windows"
@@ -121,6 +123,20 @@ CHUNK_PROPERTIES = [
     Property(name="heading_stems", data_type=DataType.TEXT, tokenization=Tokenization.WHITESPACE),
     Property(name="windows", data_type=DataType.INT_ARRAY, index_filterable=False),
     Property(name="record", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
+]
+
+PROJECT_PROPERTIES = [
+    Property(
+        name=ORDER_KEY, data_type=DataType.TEXT, tokenization=Tokenization.FIELD, index_searchable=False
+    ),
+    Property(name="fields", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
+]
+ARTICLE_PROPERTIES = [
+    *PROJECT_PROPERTIES,
+    Property(name="title_key", data_type=DataType.UUID),
+    # In base64.
+    Property(name="record", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
+    Property(name="body", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
 ]
 
 
