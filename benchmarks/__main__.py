@@ -10,17 +10,18 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from benchmarks.asking import measure_ingestion, measure_queries, measure_start
-from benchmarks.measuring import Figure, show
+from benchmarks.measuring import Columns, Figure, show, show_beside
 from benchmarks.reading import measure_chunks, measure_pages
 from benchmarks.rendering import measure_rendering
 from benchmarks.searching import measure_search
 from benchmarks.stack import ROOT
+from benchmarks.stores import measure_stores
 
 CACHE = ROOT / ".cache/bench"
 KEPT = CACHE / "cuad"
 """The index that `queries` fills, and `models` asks."""
 PEERS = ROOT / "benchmarks/peers.txt"
-Section = Callable[[Path, Path | None], Awaitable[list[Figure]]]
+Section = Callable[[Path, Path | None], Awaitable[list[Figure] | Columns]]
 SECTIONS: dict[str, tuple[str, Section]] = {
     "pages": ("Pages of PDFs", lambda data, _: asyncio.to_thread(measure_pages, data)),
     "chunks": ("Contracts to chunks, nothing embedded", lambda data, _: measure_chunks(data)),
@@ -30,6 +31,8 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "models": ("Queries with a model that answers at once", lambda data, _: measure_rendering(data, KEPT)),
     "search-7k": ("Hybrid search, 7k chunks", lambda data, peer: measure_search(data, 7_000, peer)),
     "search-100k": ("Hybrid search, 100k chunks", lambda data, peer: measure_search(data, 100_000, peer)),
+    "stores-10k": ("Both stores, 10k chunks", lambda data, _: measure_stores(data, 10_000)),
+    "stores-100k": ("Both stores, 100k chunks", lambda data, _: measure_stores(data, 100_000)),
 }
 
 
@@ -54,7 +57,11 @@ def main() -> None:
 async def _run(sections: Iterable[str], data: Path, peer: Path | None) -> None:
     for name in sections:
         title, measure = SECTIONS[name]
-        show(title, await measure(data, peer))
+        measured = await measure(data, peer)
+        if isinstance(measured, list):
+            show(title, measured)
+        else:
+            show_beside(title, measured)
 
 
 def _peer_python() -> Path:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +22,14 @@ from benchmarks.contracts import (
     read_contract,
     unit_vectors,
 )
-from benchmarks.measuring import Figure, median, percentile, resident_mebibytes, stopwatch
+from benchmarks.measuring import (
+    Figure,
+    median,
+    milliseconds,
+    percentile,
+    resident_mebibytes,
+    stopwatch,
+)
 from inference.embedding.model import TokenSpans
 from inference.tokens import token_counter
 from services.retrieval.corpus import Scope
@@ -37,8 +42,6 @@ from services.retrieval.store.port import Legs
 DIMENSION = 384
 QUESTIONS = 200
 BATCH = 200
-WARM = 20
-Item = TypeVar("Item")
 
 
 class GivenVectors:
@@ -84,19 +87,19 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
         store = await open_store(Path(folder), "benchmark", DIMENSION)
         with ThreadPoolExecutor(2) as executor:
             model = GivenVectors(dict(zip(asked, vectors, strict=True)), vectors[0])
-            milliseconds = await _search_all(Index.over(store, model, token_counter(None), executor), asked)
+            searches = await _search_all(Index.over(store, model, token_counter(None), executor), asked)
             legs = [
                 Legs(vector, 10, (question_stems(text), lexicon_stems(text)), 10)
                 for text, vector in zip(asked, vectors, strict=True)
             ]
-            legs_alone = await _milliseconds(lambda each: store.search(each, Scope()), legs)
+            legs_alone = await milliseconds(lambda each: store.search(each, Scope()), legs)
         memory = resident_mebibytes() - idle
         await store.close()
     figures = [
         Figure("chunks", chunk_count, "chunks"),
         Figure("built at", chunk_count / built, "chunks/s"),
-        Figure("hybrid search, p50", median(milliseconds), "ms", _target(chunk_count)),
-        Figure("hybrid search, p95", percentile(milliseconds, 0.95), "ms"),
+        Figure("hybrid search, p50", median(searches), "ms", _target(chunk_count)),
+        Figure("hybrid search, p95", percentile(searches, 0.95), "ms"),
         Figure("  of it the legs, p50", median(legs_alone), "ms"),
         Figure(
             "resident memory above the idle process",
@@ -107,7 +110,7 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
     ]
     if peer_python:
         texts = [chunk.text for chunks in documents(contracts, chunk_count) for chunk in chunks]
-        figures += _peer(peer_python, texts, asked, vectors, median(milliseconds))
+        figures += _peer(peer_python, texts, asked, vectors, median(searches))
     return figures
 
 
@@ -126,21 +129,9 @@ async def _fill(
 
 
 async def _search_all(index: Index, asked: Sequence[str]) -> list[float]:
-    return await _milliseconds(
+    return await milliseconds(
         index.searcher.search, [SearchQuery(text, route=False, background=False) for text in asked]
     )
-
-
-async def _milliseconds(work: Callable[[Item], Awaitable[object]], items: Sequence[Item]) -> list[float]:
-    """How long each item takes, one after the other, the first `WARM` of them twice."""
-    for item in items[:WARM]:
-        await work(item)
-    milliseconds = []
-    for item in items:
-        started = time.perf_counter()
-        await work(item)
-        milliseconds.append((time.perf_counter() - started) * 1000)
-    return milliseconds
 
 
 def _peer(
