@@ -1,4 +1,4 @@
-"""Addresses a process may bind: loopback and Unix sockets, as long as nobody is authenticated."""
+"""Addresses a process may bind: any when callers need a key, else loopback and Unix sockets."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ UNIX_PATH_LIMIT = 107
 
 
 class AddressRefused(ValueError):
-    """The address is malformed, too long, or reachable by others while no credentials are configured."""
+    """The address is malformed, too long, or reachable by others while no API keys are configured."""
 
 
-def check_bindable(address: str) -> str:
-    """Return `address` (`host:port` or `unix:path`) when a process without credentials may bind it.
+def check_bindable(address: str, *, keys_configured: bool) -> str:
+    """Return `address` (`host:port` or `unix:path`) when a process may bind it.
 
     Raises `AddressRefused` with what to do.
     """
@@ -25,9 +25,9 @@ def check_bindable(address: str) -> str:
     host, separator, port = address.rpartition(":")
     if not separator or not port.isdigit() or int(port) > 65535:
         raise AddressRefused(f"{address}: expected host:port or unix:path")
-    if not is_loopback(host):
+    if not keys_configured and not is_loopback(host):
         raise AddressRefused(
-            f"{address}: without credentials only loopback addresses and Unix sockets may be bound"
+            f"{address}: without CLAUSEGATE_API_KEYS_FILE only loopback and Unix sockets may be bound"
         )
     return address
 

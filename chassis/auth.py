@@ -1,8 +1,19 @@
-"""Who calls. Without configured credentials every caller is the tenant `default`, on this machine only."""
+"""Who calls, and the credential that says so, for the time of one call.
+
+Without configured credentials every caller is the tenant `default`, on this machine only.
+"""
 
 from __future__ import annotations
 
+import re
+from contextvars import ContextVar
 from dataclasses import dataclass
+
+AUTHORIZATION = "authorization"
+"""Metadata key, and HTTP header, that carries a credential."""
+MAX_SUBJECT_CHARACTERS = 200
+# Names folders and tenants of stores: one part of a path, and none that differs from another by case alone.
+_TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,12 +21,40 @@ class Caller:
     """The owner of the data a call may see. Never taken from a request field."""
 
     tenant: str
+    """Lower-case letters, digits, `-` and `_`, at most 64, the first a letter or digit."""
     subject: str
+    """A person or program of the tenant, as records name it: one line of at most 200 characters."""
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for what can name no tenant or subject."""
+        if not _TENANT.fullmatch(self.tenant):
+            raise ValueError("a tenant has 1 to 64 lower-case letters, digits, - and _, the first not - or _")
+        if not 0 < len(self.subject) <= MAX_SUBJECT_CHARACTERS or not self.subject.isprintable():
+            raise ValueError(f"a subject is one line of 1 to {MAX_SUBJECT_CHARACTERS} printable characters")
 
 
 LOCAL = Caller(tenant="default", subject="anonymous")
 
+_caller: ContextVar[Caller] = ContextVar("caller")
+_credential: ContextVar[str] = ContextVar("credential")
+
 
 def current_caller() -> Caller:
-    """The caller of the running RPC."""
-    return LOCAL
+    """The caller of the running RPC. Raises `LookupError` outside of any: nothing is done for nobody."""
+    return _caller.get()
+
+
+def set_caller(caller: Caller) -> None:
+    """From now on, in this task, the call is `caller`'s. Each call runs in a task of its own."""
+    _caller.set(caller)
+
+
+def set_credential(authorization: str) -> None:
+    """From now on, in this task, calls of other services carry this value of `authorization`."""
+    _credential.set(authorization)
+
+
+def credential_metadata() -> tuple[tuple[str, str], ...]:
+    """What a call made now says about its caller; nothing outside of a request that has a credential."""
+    credential = _credential.get(None)
+    return () if credential is None else ((AUTHORIZATION, credential),)

@@ -1,4 +1,4 @@
-"""Opens channels to other services: traced, bounded, retried where repeating is harmless."""
+"""Opens channels to other services: traced, on the caller's behalf, retried where repeating is harmless."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import grpc
 
+from chassis.auth import credential_metadata
 from chassis.deadlines import time_left
 from chassis.tracing import client_interceptors
 
@@ -25,7 +26,8 @@ def open_channel(address: str, *, retried_services: Sequence[str] = ()) -> grpc.
     """A channel to `host:port` or `unix:path`; it connects on first use and again after a loss.
 
     Calls of `retried_services` (full names of services that only read) are tried up to three times while the
-    other side is unavailable; no other retry exists. Every call is to be given `timeout=time_left(limit)`.
+    other side is unavailable; no other retry exists. Every call is to be given `timeout=time_left(limit)`. It
+    carries the credential of the request that it is made for, if there is one.
     """
     config = {
         "loadBalancingConfig": [{"round_robin": {}}],
@@ -38,4 +40,5 @@ def open_channel(address: str, *, retried_services: Sequence[str] = ()) -> grpc.
         ("grpc.enable_http_proxy", 0),
         ("grpc.max_reconnect_backoff_ms", 2000),
     ]
-    return grpc.aio.insecure_channel(address, options=options, interceptors=client_interceptors())
+    interceptors = client_interceptors(credential_metadata)
+    return grpc.aio.insecure_channel(address, options=options, interceptors=interceptors)

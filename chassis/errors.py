@@ -61,6 +61,13 @@ class Precondition(ServiceError):
     reason = "INDEX_BEHIND"
 
 
+class Unauthenticated(ServiceError):
+    """The call carries no valid credential; the message does not say what is wrong with it."""
+
+    code = "UNAUTHENTICATED"
+    reason = "UNAUTHENTICATED"
+
+
 class Exhausted(ServiceError):
     """A bounded queue or limit is full."""
 

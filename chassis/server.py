@@ -1,4 +1,4 @@
-"""Runs gRPC services: traced, with our errors mapped, health, reflection, and a graceful end."""
+"""Runs gRPC services: traced, for known callers, our errors mapped, with health and a graceful end."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from grpc_reflection.v1alpha import reflection
 from opentelemetry.instrumentation.grpc import aio_server_interceptor
 
 from chassis.addresses import check_bindable
+from chassis.api_keys import ApiKeys
+from chassis.auth import AUTHORIZATION, LOCAL, set_caller, set_credential
 from chassis.deadlines import set_deadline
-from chassis.errors import ServiceError, Unimplemented
+from chassis.errors import ServiceError, Unauthenticated, Unimplemented
 from chassis.readiness import Readiness
 from chassis.status import abort_of
 
 logger = logging.getLogger(__name__)
 
+HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 NOT_OFFERED = "This server does not offer this call; it may be of another version."
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -42,26 +45,29 @@ class Services:
 
 
 @asynccontextmanager
-async def serving(address: str, offered: Sequence[Services], drain_seconds: float) -> AsyncIterator[str]:
+async def serving(
+    address: str, offered: Sequence[Services], drain_seconds: float, keys: ApiKeys | None = None
+) -> AsyncIterator[str]:
     """Serve on `host:port` (port 0: any free one) or `unix:path`; yields the address as bound.
+
+    With `keys`, every call but those of gRPC health needs one of them.
 
     Health follows the readiness of what is offered; the server as a whole (the empty name) is serving while
     all of it is. Leaving it reports NOT_SERVING, lets running calls go on for `drain_seconds`, then cancels
     them.
-    Raises `AddressRefused` unless the address is local, and `OSError` when it is taken.
+    Raises `AddressRefused` unless there are keys or the address is local, and `OSError` when it is taken.
     """
-    check_bindable(address)
+    check_bindable(address, keys_configured=keys is not None)
     server = grpc.aio.server(
-        interceptors=[aio_server_interceptor(), ErrorInterceptor()], options=[("grpc.so_reuseport", 0)]
+        interceptors=[aio_server_interceptor(), ErrorInterceptor(), CallerInterceptor(keys)],
+        options=[("grpc.so_reuseport", 0)],
     )
     health = health_aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
     names = [name for services in offered for name in services.names]
     for services in offered:
         services.register(server)
-    reflection.enable_server_reflection(
-        [*names, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name, reflection.SERVICE_NAME], server
-    )
+    reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
     bound = _bind(server, address)
     await server.start()
     for each in offered:
@@ -108,20 +114,46 @@ async def stop_requested() -> None:
 
 
 Handler = Any  # grpc.RpcMethodHandler of whatever messages the method has
+Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler]]
+
+
+class CallerInterceptor(grpc.aio.ServerInterceptor):
+    """Finds out who calls before anything of the call is read; only gRPC health serves everybody."""
+
+    def __init__(self, keys: ApiKeys | None) -> None:
+        """Without keys everybody is `LOCAL`."""
+        self._keys = keys
+
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler:
+        """The handler of one call, or one that refuses it."""
+        if not handler_call_details.method.startswith(f"/{HEALTH}/"):
+            try:
+                self._identify(handler_call_details)
+            except Unauthenticated as error:
+                return _failing(error)
+        return await continuation(handler_call_details)
+
+    def _identify(self, details: grpc.HandlerCallDetails) -> None:
+        """Say whose the running call is. Only a credential that was checked goes on to other services: one
+        that these would take and this one does not know must not meet what is kept here for `LOCAL`."""
+        if self._keys is None:
+            set_caller(LOCAL)
+            return
+        values = [str(value) for key, value in details.invocation_metadata or () if key == AUTHORIZATION]
+        set_caller(self._keys.caller_of(values))
+        set_credential(values[0])
 
 
 class ErrorInterceptor(grpc.aio.ServerInterceptor):
     """Turns our errors into statuses, anything else into INTERNAL, and keeps the deadline at hand."""
 
     async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
-        handler_call_details: grpc.HandlerCallDetails,
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
     ) -> Handler:
         """Wrap the handler of one call."""
-        handler = await continuation(handler_call_details)
-        if handler is None:
-            return grpc.stream_unary_rpc_method_handler(_refuse)  # fits a call of any kind: nothing is said
+        handler = await continuation(handler_call_details) or _failing(Unimplemented(NOT_OFFERED))
         if handler.response_streaming:
             make, behaviour = _stream_factory(handler), _guarded_stream(_behaviour(handler))
         else:
@@ -166,9 +198,13 @@ def _guarded_stream(behaviour: Any) -> Any:
     return guarded
 
 
-async def _refuse(requests: Any, context: Any) -> None:
-    """Answer a call that no service offers, of whatever kind it is."""
-    await _abort(context, Unimplemented(NOT_OFFERED))
+def _failing(error: ServiceError) -> Handler:
+    """A handler that fits a call of any kind: it reads nothing, and fails."""
+
+    async def fail(requests: Any, context: Any) -> None:
+        raise error
+
+    return grpc.stream_unary_rpc_method_handler(fail)
 
 
 async def _abort(context: Any, error: Exception) -> None:

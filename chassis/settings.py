@@ -20,6 +20,13 @@ class ProcessSettings(BaseSettings):
     data_dir: Path = Field(
         default=Path(".data"), description="Folder below which the process keeps its files."
     )
+    api_keys_file: Path | None = Field(
+        default=None,
+        description=(
+            "File of API keys, see `clausegate keys`; callers then need one. Without it the one tenant is "
+            "`default`, and only loopback addresses and Unix sockets can be bound."
+        ),
+    )
     drain_seconds: float = Field(
         default=10.0, ge=0, le=300, description="How long running calls may go on after a stop was asked for."
     )

@@ -8,6 +8,7 @@ leave work running downstream. These hand the call out at once and end the span 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import grpc
@@ -17,8 +18,12 @@ from opentelemetry import propagate, trace
 tracer = trace.get_tracer(__name__)
 
 
+Carried = Callable[[], Iterable[tuple[str, str]]]
+
+
 class _Traced:
-    def __init__(self) -> None:
+    def __init__(self, carried: Carried) -> None:
+        self._carried = carried
         self._ending: set[asyncio.Task[None]] = set()
 
     async def _call(self, continuation: Any, details: Any, request: Any) -> Any:
@@ -27,18 +32,17 @@ class _Traced:
         attributes = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": name}
         span = tracer.start_span(method.lstrip("/"), kind=trace.SpanKind.CLIENT, attributes=attributes)
         with trace.use_span(span):
-            call = await continuation(_with_trace(details), request)
+            call = await continuation(self._completed(details), request)
         ending = asyncio.create_task(_end(span, call))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
         return call
 
-
-def _with_trace(details: Any) -> Any:
-    carrier: dict[str, str] = {}
-    propagate.inject(carrier)
-    metadata = Metadata(*tuple(details.metadata or ()), *carrier.items())
-    return details._replace(metadata=metadata)
+    def _completed(self, details: Any) -> Any:
+        carrier: dict[str, str] = {}
+        propagate.inject(carrier)
+        metadata = Metadata(*tuple(details.metadata or ()), *carrier.items(), *self._carried())
+        return details._replace(metadata=metadata)
 
 
 async def _end(span: trace.Span, call: grpc.aio.Call) -> None:
@@ -69,6 +73,9 @@ class _StreamStream(_Traced, grpc.aio.StreamStreamClientInterceptor):
         return await self._call(continuation, details, requests)
 
 
-def client_interceptors() -> list[grpc.aio.ClientInterceptor]:
-    """One interceptor for each kind of call, since grpc.aio sorts an interceptor into one kind only."""
-    return [_UnaryUnary(), _UnaryStream(), _StreamUnary(), _StreamStream()]
+def client_interceptors(carried: Carried) -> list[grpc.aio.ClientInterceptor]:
+    """One interceptor for each kind of call, since grpc.aio sorts an interceptor into one kind only.
+
+    `carried` says what else the metadata of a call made now holds.
+    """
+    return [kind(carried) for kind in (_UnaryUnary, _UnaryStream, _StreamUnary, _StreamStream)]

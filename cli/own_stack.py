@@ -64,6 +64,7 @@ async def own_stack(wanted: Gateway) -> AsyncIterator[str]:
 def _settings(wanted: Gateway, folder: str) -> EmbeddedSettings:
     settings = EmbeddedSettings(
         data_dir=wanted.data,
+        api_keys_file=None,
         address=f"unix:{folder}/grpc",
         gateway_address=f"unix:{folder}/{REST}",
         drain_seconds=1,

@@ -15,11 +15,11 @@ class EmbeddedSettings(ProcessSettings):
     address: str = Field(
         default="127.0.0.1:7000",
         pattern=r"^(unix:.+|.+:[1-9][0-9]*)$",
-        description="Where all services are served by gRPC: `host:port` (loopback) or `unix:path`.",
+        description="Where all services are served by gRPC: `host:port` or `unix:path`.",
     )
     gateway_address: str = Field(
         default="127.0.0.1:8000",
-        description="Where REST is served: `host:port` (loopback) or `unix:path`; empty for no REST.",
+        description="Where REST is served: `host:port` or `unix:path`; empty for no REST.",
     )
     log_queries: bool = Field(default=False, description="Whether audit records are logged as well.")
     record_model_calls: Path | None = Field(

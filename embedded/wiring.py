@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from chassis.addresses import AddressRefused
+from chassis.api_keys import ApiKeysBroken, configured_keys
 from chassis.errors import ServiceError
 from chassis.server import serving
 from embedded.lock import owned
@@ -21,7 +22,7 @@ from services.ingest.wiring import ingest
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 
-CANNOT_START = (AddressRefused, OSError, ServiceError, SigningKeysBroken, HintsBroken)
+CANNOT_START = (AddressRefused, ApiKeysBroken, OSError, ServiceError, SigningKeysBroken, HintsBroken)
 """What wrong settings, taken addresses and broken files are reported as; each message is one line."""
 
 
@@ -34,6 +35,7 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
     """
     address, data, drain = settings.address, settings.data_dir, settings.drain_seconds
     record, replay = settings.record_model_calls, settings.replay_model_calls
+    keys = configured_keys(settings.api_keys_file)
     async with AsyncExitStack() as running:
         running.enter_context(owned(data))
         services = [
@@ -54,11 +56,12 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
                 ),
             )
         ]
-        await running.enter_async_context(serving(address, services, drain))
+        await running.enter_async_context(serving(address, services, drain, keys))
         if settings.gateway_address:
             rest = GatewaySettings(
                 data_dir=data,
                 drain_seconds=drain,
+                api_keys_file=settings.api_keys_file,
                 gateway_address=settings.gateway_address,
                 ingest_address=address,
                 retrieval_address=address,

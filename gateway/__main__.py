@@ -7,6 +7,7 @@ import logging
 import sys
 
 from chassis.addresses import AddressRefused
+from chassis.api_keys import ApiKeysBroken
 from chassis.server import stop_requested
 from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import telemetry
@@ -28,7 +29,7 @@ def main() -> None:
     with telemetry("gateway"):
         try:
             asyncio.run(run(GatewaySettings()))
-        except (AddressRefused, OSError) as error:
+        except (AddressRefused, ApiKeysBroken, OSError) as error:
             sys.exit(f"error: {error}")
         except SETTINGS_ERRORS as error:
             sys.exit(f"error: {settings_problem(error)}")

@@ -13,11 +13,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from chassis.api_keys import ApiKeys
 from chassis.errors import ServiceError
 from gateway import problems
 from gateway.bodies import RejectedBodies
 from gateway.bridge import Downstream, Endpoint, endpoint
 from gateway.contracts import Binding, Contracts, Method
+from gateway.credentials import Credentials
 from gateway.errors import ClientGone
 from gateway.health import Readiness, alive
 from gateway.messages import to_json
@@ -27,11 +29,12 @@ from gateway.pages import pages, served
 from gateway.upload import upload_endpoint
 
 
-def build_app(contracts: Contracts, downstream: Downstream) -> Starlette:
-    """The application over open channels."""
+def build_app(contracts: Contracts, downstream: Downstream, keys: ApiKeys | None) -> Starlette:
+    """The application over open channels. With `keys`, every route of the contracts needs one of them."""
     settings = downstream.settings
+    own_routes = _own_routes(contracts, downstream)
     app = Starlette(
-        routes=[*_contract_routes(contracts, downstream), *_own_routes(contracts, downstream)],
+        routes=[*_contract_routes(contracts, downstream), *own_routes],
         middleware=[
             Middleware(
                 OpenTelemetryMiddleware,
@@ -40,6 +43,7 @@ def build_app(contracts: Contracts, downstream: Downstream) -> Starlette:
             ),
             Middleware(Observation, max_running=settings.max_running_requests),
             Middleware(RejectedBodies, limit=settings.max_upload_bytes),
+            Middleware(Credentials, keys=keys, open_paths={route.path for route in own_routes}),
             # Starlette has one of these outside of all others; this one answers within the trace.
             Middleware(ServerErrorMiddleware, handler=problems.on_unexpected),
         ],
@@ -78,7 +82,8 @@ def _by_verb(verbs: Mapping[str, Endpoint]) -> Endpoint:
     return answer
 
 
-def _own_routes(contracts: Contracts, downstream: Downstream) -> list[BaseRoute]:
+def _own_routes(contracts: Contracts, downstream: Downstream) -> list[Route]:
+    """What needs no caller: health, and what the contracts are."""
     readiness = Readiness(
         contracts.services, downstream.channels, downstream.settings.health_deadline_seconds
     )

@@ -18,7 +18,6 @@ from chassis.status import upstream_errors
 from gateway.bodies import check_content_type, read_body
 from gateway.calls import deadline_seconds, responses, while_wanted
 from gateway.contracts import Binding, Method
-from gateway.credentials import forwarded_metadata
 from gateway.errors import MalformedRequest
 from gateway.messages import fill, json_name, parse_json, query_object, shown, to_json, to_object
 from gateway.settings import GatewaySettings
@@ -57,7 +56,7 @@ def endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoi
     async def answer(request: Request) -> Response:
         message = await read_request(request, method, binding, settings.max_body_bytes)
         timeout = deadline_seconds(request, settings.request_deadline_seconds, settings.max_deadline_seconds)
-        call = stub(message, timeout=timeout, metadata=forwarded_metadata(request))
+        call = stub(message, timeout=timeout)
         wait = partial(while_wanted, request.receive, downstream.cut_off)
         if method.streams_responses:
             return await event_stream(responses(call), wait, settings.heartbeat_seconds)

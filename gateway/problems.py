@@ -87,6 +87,8 @@ def problem_response(error: ServiceError) -> Response:
     headers = {"Cache-Control": "no-store"}
     if error.retry_after_seconds is not None:
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_seconds)))
+    if error.code == "UNAUTHENTICATED":
+        headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = error.allowed
     return Response(to_json(problem_of(error)), status_of(error), headers, PROBLEM_TYPE)

@@ -12,7 +12,7 @@ class GatewaySettings(ProcessSettings):
 
     gateway_address: str = Field(
         default="127.0.0.1:8000",
-        description="Where to serve HTTP: `host:port` (loopback, port 0 for any free one) or `unix:path`.",
+        description="Where to serve HTTP: `host:port` (port 0: any free one) or `unix:path`.",
     )
     ingest_address: str = Field(default="127.0.0.1:7001", description="The ingest service.")
     retrieval_address: str = Field(default="127.0.0.1:7002", description="The retrieval service.")

@@ -18,7 +18,6 @@ from chassis.errors import ServiceError
 from gateway.bridge import Downstream, Endpoint, json_response
 from gateway.calls import deadline_seconds, responses, while_wanted
 from gateway.contracts import Method
-from gateway.credentials import forwarded_metadata
 from gateway.forms import Upload, read_upload
 from gateway.sse import EVENT_STREAM, event_stream
 
@@ -38,7 +37,7 @@ def upload_endpoint(method: Method, downstream: Downstream) -> Endpoint:
     async def answer(request: Request) -> Response:
         limit = settings.upload_deadline_seconds
         timeout = deadline_seconds(request, default=limit, limit=limit)
-        call = partial(stub, timeout=timeout, metadata=forwarded_metadata(request))
+        call = partial(stub, timeout=timeout)
         with ExitStack() as unread:
             spool = unread.enter_context(TemporaryFile())
             upload = await read_upload(request, spool, settings.max_upload_bytes)

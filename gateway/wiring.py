@@ -13,6 +13,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from chassis.addresses import check_bindable
+from chassis.api_keys import ApiKeys, configured_keys
 from chassis.channel import open_channel
 from gateway.app import build_app
 from gateway.bridge import Downstream
@@ -34,7 +35,7 @@ LAST_WORDS_SECONDS = 2
 
 @asynccontextmanager
 async def gateway(
-    settings: GatewaySettings, cut_off: asyncio.Event | None = None
+    settings: GatewaySettings, keys: ApiKeys | None, cut_off: asyncio.Event
 ) -> AsyncIterator[Starlette]:
     """The ASGI application over channels to the three services, which need not be up yet.
 
@@ -52,7 +53,7 @@ async def gateway(
             )
             for area, address in addresses.items()
         }
-        yield build_app(load_contracts(), Downstream(channels, settings, cut_off or asyncio.Event()))
+        yield build_app(load_contracts(), Downstream(channels, settings, cut_off), keys)
 
 
 @asynccontextmanager
@@ -60,12 +61,15 @@ async def serving(settings: GatewaySettings) -> AsyncIterator[str]:
     """Serve HTTP; yields the address as bound (`host:port` or `unix:path`).
 
     Leaving it stops accepting, lets running requests go on for `drain_seconds`, then cuts them off. Raises
-    `AddressRefused` unless the address is local, and `OSError` when it is taken.
+    `ApiKeysBroken`, `AddressRefused` unless there are keys or the address is local, and `OSError` when it is
+    taken.
     """
     cut_off = asyncio.Event()
+    keys = configured_keys(settings.api_keys_file)
+    check_bindable(settings.gateway_address, keys_configured=keys is not None)
     with bound_socket(settings.gateway_address) as listener:
         async with (
-            gateway(settings, cut_off) as app,
+            gateway(settings, keys, cut_off) as app,
             _running(app, listener, settings.drain_seconds, cut_off),
         ):
             yield _address_of(listener)
@@ -109,7 +113,6 @@ class _Server(uvicorn.Server):
 @contextmanager
 def bound_socket(address: str) -> Iterator[socket.socket]:
     """A listening socket for `host:port` or `unix:path`; the path is removed at the end."""
-    check_bindable(address)
     if address.startswith("unix:"):
         with _unix_socket(Path(address.removeprefix("unix:"))) as listener:
             yield listener

@@ -7,6 +7,7 @@ import logging
 import sys
 
 from chassis.addresses import AddressRefused
+from chassis.api_keys import ApiKeysBroken, configured_keys
 from chassis.errors import ServiceError
 from chassis.server import serving, stop_requested
 from chassis.settings import SETTINGS_ERRORS, settings_problem
@@ -21,9 +22,10 @@ logger = logging.getLogger(__name__)
 
 async def run(settings: AnswerSettings) -> None:
     """Serve until asked to stop."""
+    keys = configured_keys(settings.api_keys_file)
     async with (
         answer(settings) as services,
-        serving(settings.answer_address, [services], settings.drain_seconds) as address,
+        serving(settings.answer_address, [services], settings.drain_seconds, keys) as address,
     ):
         logger.info("serving", extra={"address": address})
         await stop_requested()
@@ -36,6 +38,7 @@ def main() -> None:
             asyncio.run(run(AnswerSettings()))
         except (
             AddressRefused,
+            ApiKeysBroken,
             OSError,
             ServiceError,
             SigningKeysBroken,

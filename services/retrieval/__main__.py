@@ -6,6 +6,7 @@ import asyncio
 import sys
 
 from chassis.addresses import AddressRefused
+from chassis.api_keys import ApiKeysBroken, configured_keys
 from chassis.errors import ServiceError
 from chassis.server import serving, stop_requested
 from chassis.settings import SETTINGS_ERRORS, settings_problem
@@ -16,9 +17,10 @@ from services.retrieval.wiring import retrieval
 
 async def run(settings: RetrievalSettings) -> None:
     """Serve until asked to stop."""
+    keys = configured_keys(settings.api_keys_file)
     async with (
         retrieval(settings) as services,
-        serving(settings.retrieval_address, [services], settings.drain_seconds),
+        serving(settings.retrieval_address, [services], settings.drain_seconds, keys),
     ):
         await stop_requested()
 
@@ -28,7 +30,7 @@ def main() -> None:
     with telemetry("retrieval"):
         try:
             asyncio.run(run(RetrievalSettings()))
-        except (AddressRefused, OSError, ServiceError) as error:
+        except (AddressRefused, ApiKeysBroken, OSError, ServiceError) as error:
             sys.exit(f"error: {error}")
         except SETTINGS_ERRORS as error:
             sys.exit(f"error: {settings_problem(error)}")
