@@ -76,6 +76,8 @@ async def measure(options: argparse.Namespace) -> list[Report]:
         folder.mkdir(parents=True, exist_ok=True)
         async with running_stack(folder) as client:
             await fill(client, corpus_files(corpus, data), options.concurrency)
+            index = await client.describe_index()
+            print(f"  {index.chunk_count:,} chunks, store: {index.store}", file=sys.stderr)
             by = await answerers(client, options.server)
             for name in (name for name in options.names if name in PLAN and PLAN[name].corpus == corpus):
                 print(f"  {name}", file=sys.stderr)

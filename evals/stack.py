@@ -32,8 +32,9 @@ class FilesRejected(Exception):
 async def running_stack(data_folder: Path, settings: Sequence[str] = ()) -> AsyncIterator[Client]:
     """A client of `python -m embedded` over `data_folder`, an absolute path; its files stay for the next run.
 
-    `settings` are more variables, each `NAME=value`. Its output goes to `stack.log` in that folder. Raises
-    `StackStopped` when it does not come up.
+    With `CLAUSEGATE_STORE=weaviate` in the environment the index is kept there, in collections named for the
+    folder. `settings` are more variables, each `NAME=value`. Its output goes to `stack.log` in that folder.
+    Raises `StackStopped` when it does not come up.
     """
     with tempfile.TemporaryDirectory(prefix="cg-") as runtime, (data_folder / "stack.log").open("ab") as log:
         address = f"unix:{runtime}/grpc"
@@ -41,6 +42,7 @@ async def running_stack(data_folder: Path, settings: Sequence[str] = ()) -> Asyn
         process = await asyncio.create_subprocess_exec(
             "env",
             f"CLAUSEGATE_DATA_DIR={data_folder}",
+            f"CLAUSEGATE_WEAVIATE_PREFIX={collections_of(data_folder)}",
             f"CLAUSEGATE_ADDRESS={address}",
             "CLAUSEGATE_GATEWAY_ADDRESS=",
             *settings,
@@ -57,6 +59,11 @@ async def running_stack(data_folder: Path, settings: Sequence[str] = ()) -> Asyn
                 yield client
         finally:
             await _stop(process)
+
+
+def collections_of(data_folder: Path) -> str:
+    """What the names of a corpus's collections begin with: each corpus has an index of its own."""
+    return "Evals" + "".join(word.capitalize() for word in data_folder.name.split("_"))
 
 
 async def _ready(client: Client, process: asyncio.subprocess.Process, data_folder: Path) -> None:
