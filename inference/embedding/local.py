@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from chassis.errors import Unavailable
+from inference.embedding.fetch import FILES
 from inference.embedding.graph import BertShape, build_graph
 from inference.embedding.model import TokenSpans
 from inference.texts import encodable
@@ -24,7 +25,6 @@ MAX_TOKENS = 256
 """The model was trained on no more. Its tokenizer file says 128, which would lose half of every window."""
 BATCH_SIZE = 8
 """Texts in one run. Larger batches only add padding: the cores are busy already."""
-FILES = ("config.json", "tokenizer.json", "model.safetensors")
 
 
 class ModelUnavailable(Unavailable):

@@ -1,7 +1,6 @@
 import pytest
 
-from inference.embedding.fetch import MODEL_FOLDER, FetchFailed, fetch_model
-from inference.embedding.local import FILES
+from inference.embedding.fetch import FILES, MODEL_FOLDER, FetchFailed, fetch_model
 
 
 async def test_model_that_is_there_is_not_fetched_again(tmp_path):

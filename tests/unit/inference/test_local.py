@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inference.embedding.fetch import MODEL_FOLDER
-from inference.embedding.local import FILES, MAX_TOKENS, LocalEmbedding, ModelUnavailable
+from inference.embedding.fetch import FILES, MODEL_FOLDER
+from inference.embedding.local import MAX_TOKENS, LocalEmbedding, ModelUnavailable
 
 NEW_YORK = "the laws of the State of New York"
 FOLDER = Path(".data/model") / MODEL_FOLDER
