@@ -12,8 +12,8 @@ from weaviate.client import WeaviateAsyncClient
 from weaviate.collections import CollectionAsync
 from weaviate.collections.classes.filters import FilterReturn
 
-from services.retrieval.store.port import StoreUnavailable
-from services.retrieval.store.weaviate.connection import NO_ANSWER, RETRY_AFTER_SECONDS, Connection
+from services.retrieval.store.weaviate.connection import Connection
+from services.retrieval.store.weaviate.failures import failed, of_objects
 from services.retrieval.store.weaviate.keys import ORDER_KEY, key_of, order_key
 
 AT_ONCE = 16
@@ -48,14 +48,14 @@ class NamedObjects:
         async with self._connection.writing("put record") as client:
             outcome = await self._of(client).data.insert_many([written])
         if outcome.has_errors:
-            raise StoreUnavailable(NO_ANSWER, retry_after_seconds=RETRY_AFTER_SECONDS)
+            raise of_objects(error.message for error in outcome.errors.values())
 
     async def delete(self, name: str) -> bool:
         """Whether there was one. (Weaviate says no such thing of a deletion by id alone.)"""
         async with self._connection.writing("delete record") as client:
             outcome = await self._of(client).data.delete_many(Filter.by_id().equal(key_of(name)))
         if outcome.failed:
-            raise StoreUnavailable(NO_ANSWER, retry_after_seconds=RETRY_AFTER_SECONDS)
+            raise failed()
         return outcome.successful > 0
 
     async def after(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from weaviate.client import WeaviateAsyncClient
+
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import Store, StoreUnavailable, check_tenant
 from services.retrieval.store.weaviate.connection import Connection, Server
@@ -46,7 +48,10 @@ class WeaviateStores:
 
     async def open(self) -> None:
         """Connect, and make the collections that are missing."""
-        await self._connection.open()
+        await self._connection.open(self._check)
+
+    async def _check(self, client: WeaviateAsyncClient) -> None:
+        await client.alias.exists(alias_name=self._names.current)
 
     async def for_tenant(self, tenant: str) -> Store:
         """See `Stores.for_tenant`."""

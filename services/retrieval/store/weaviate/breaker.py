@@ -1,0 +1,68 @@
+"""Decides when a server is no longer worth asking, and how long until it is tried again."""
+
+from __future__ import annotations
+
+UNANSWERED = 5
+"""Calls in a row without an answer that open the breaker. One search makes several calls at once."""
+UNREADY = 3
+"""Probes in a row that fail, with no call answered meanwhile, that open it: a node in a cluster may say for a
+second that it is not ready, when it loses another."""
+PROBE_SECONDS = 1.0
+"""Between probes, and between trials while the breaker is open."""
+LONGEST_PAUSE_SECONDS = 30.0
+
+
+class Breaker:
+    """Closed: calls are made. Open: they fail at once, until a trial succeeds and closes it.
+
+    What fails is told to it from two sides. Calls that get no answer count until one is answered; probes that
+    fail count until one succeeds, or until a call is answered: calls know better. A trial that succeeds says
+    little of a server that is ready and yet answers no call: the pause doubles until one is answered.
+    """
+
+    def __init__(self) -> None:
+        self._closed = False
+        self._unanswered = 0
+        self._unready = 0
+        self._in_vain = 0
+        """Trials in a row that closed it without one call answered after."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether calls are worth making."""
+        return self._closed
+
+    @property
+    def pause_seconds(self) -> float:
+        """Until the next probe, or trial."""
+        return min(PROBE_SECONDS * 2.0**self._in_vain, LONGEST_PAUSE_SECONDS)
+
+    def answered(self) -> None:
+        """A call was answered, be it with an error."""
+        self._unanswered = self._unready = self._in_vain = 0
+
+    def unanswered(self) -> None:
+        """A call got no answer although it had time enough."""
+        self._unanswered += 1
+        if self._closed and self._unanswered >= UNANSWERED:
+            self._in_vain += 1
+            self.open()
+
+    def ready(self) -> None:
+        """A probe succeeded."""
+        self._unready = 0
+
+    def unready(self) -> None:
+        """A probe failed."""
+        self._unready += 1
+        if self._unready >= UNREADY:
+            self.open()
+
+    def open(self) -> None:
+        """Nothing listens, or what answers must not be used."""
+        self._closed = False
+
+    def close(self) -> None:
+        """A trial succeeded."""
+        self._closed = True
+        self._unanswered = self._unready = 0
