@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -30,6 +31,12 @@ HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 NOT_OFFERED = "This server does not offer this call; it may be of another version."
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+LIVENESS = "liveness"
+"""What health says SERVING of for as long as the process answers at all: one that waits for its store must not
+be restarted for it."""
+CONNECTION_AGE_MS = 60_000
+"""A client looks its server's name up again only when it loses a connection, so it would never find replicas that
+were added. After this time, give or take a tenth, it is asked to connect anew; running calls go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +60,14 @@ async def serving(
     With `keys`, every call but those of gRPC health needs one of them.
 
     Health follows the readiness of what is offered; the server as a whole (the empty name) is serving while
-    all of it is. Leaving it reports NOT_SERVING, lets running calls go on for `drain_seconds`, then cancels
-    them.
+    all of it is, `liveness` always. Leaving it reports NOT_SERVING, lets running calls go on for
+    `drain_seconds`, then cancels them.
     Raises `AddressRefused` unless there are keys or the address is local, and `OSError` when it is taken.
     """
     check_bindable(address, keys_configured=keys is not None)
     server = grpc.aio.server(
         interceptors=[aio_server_interceptor(), ErrorInterceptor(), CallerInterceptor(keys)],
-        options=[("grpc.so_reuseport", 0)],
+        options=[("grpc.so_reuseport", 0), ("grpc.max_connection_age_ms", CONNECTION_AGE_MS)],
     )
     health = health_aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
@@ -70,6 +77,7 @@ async def serving(
     reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
     bound = _bind(server, address)
     await server.start()
+    await health.set(LIVENESS, SERVING)
     for each in offered:
         await _tell(each, offered, health)
     watching = [asyncio.create_task(_report(each, offered, health)) for each in offered]
@@ -190,7 +198,11 @@ def _guarded_stream(behaviour: Any) -> Any:
     async def guarded(request: Any, context: Any) -> AsyncIterator[Any]:
         set_deadline(context.time_remaining())
         try:
-            async for response in behaviour(request, context):
+            responses = behaviour(request, context)
+            if inspect.iscoroutine(responses):  # it writes to the context itself, as gRPC health does
+                await responses
+                return
+            async for response in responses:
                 yield response
         except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
             await _abort(context, error)
