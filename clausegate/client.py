@@ -13,11 +13,14 @@ class Client(Questions, Searches, Library, Texts):
     """See `connect`. Every method raises `ClausegateError` when its call fails."""
 
 
-def connect(address: str | Addresses, *, deadline_seconds: float = 240.0) -> Client:
+def connect(address: str | Addresses, *, api_key: str = "", deadline_seconds: float = 240.0) -> Client:
     """A client of the services at `address`; one address means that all of them listen there.
 
-    Use it as an async context manager. `deadline_seconds` bounds each call that names no deadline of its own;
-    the default leaves room for two calls of a model.
+    Use it as an async context manager. `api_key` is what `clausegate keys create` printed, for services that
+    ask for one. It is sent as it is: let no network carry it that others can listen to. `deadline_seconds`
+    bounds each call that names no deadline of its own; the default leaves room for two calls of a model.
+
+    Raises `ValueError` for a key that is not printable ASCII without spaces.
     """
     addresses = Addresses(address, address, address) if isinstance(address, str) else address
-    return Client(addresses, deadline_seconds)
+    return Client(addresses, deadline_seconds, api_key)

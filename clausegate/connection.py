@@ -13,6 +13,7 @@ import grpc
 import grpc.aio
 from google.protobuf.message import Message
 
+from clausegate.credentials import bearer
 from clausegate.errors import clausegate_errors
 
 PAGE_SIZE = 200
@@ -86,12 +87,15 @@ E = TypeVar("E")
 class Connection:
     """Channels to the services, and the ways of calling over them. Failed calls raise `ClausegateError`."""
 
-    def __init__(self, addresses: Addresses, deadline_seconds: float) -> None:
-        """`deadline_seconds` bounds each call that names no deadline of its own."""
+    def __init__(self, addresses: Addresses, deadline_seconds: float, api_key: str) -> None:
+        """`deadline_seconds` bounds each call that names no deadline of its own.
+
+        Every call carries `api_key` unless that is empty.
+        """
         self._deadline_seconds = deadline_seconds
         options = [("grpc.service_config", _SERVICE_CONFIG)]
         self._channels = {
-            address: grpc.aio.insecure_channel(address, options=options)
+            address: grpc.aio.insecure_channel(address, options=options, interceptors=bearer(api_key))
             for address in set(astuple(addresses))
         }
         self._ingest_channel = self._channels[addresses.ingest]

@@ -39,8 +39,8 @@ from clausegate.upload import Target, upload
 class Library(Connection):
     """Calls of `IngestService`, `DocumentService` and `ProjectService`."""
 
-    def __init__(self, addresses: Addresses, deadline_seconds: float) -> None:
-        super().__init__(addresses, deadline_seconds)
+    def __init__(self, addresses: Addresses, deadline_seconds: float, api_key: str) -> None:
+        super().__init__(addresses, deadline_seconds, api_key)
         self._ingest = IngestServiceStub(self._ingest_channel)
         self._documents = DocumentServiceStub(self._retrieval_channel)
         self._projects = ProjectServiceStub(self._retrieval_channel)

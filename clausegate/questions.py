@@ -30,8 +30,8 @@ from clausegate.options import QueryOptions, Scope, SnippetOptions
 class Questions(Connection):
     """Calls of `QueryService`, `ResearchService` and `GroundingService`."""
 
-    def __init__(self, addresses: Addresses, deadline_seconds: float) -> None:
-        super().__init__(addresses, deadline_seconds)
+    def __init__(self, addresses: Addresses, deadline_seconds: float, api_key: str) -> None:
+        super().__init__(addresses, deadline_seconds, api_key)
         self._queries = QueryServiceStub(self._answer_channel)
         self._research = ResearchServiceStub(self._answer_channel)
         self._grounding = GroundingServiceStub(self._answer_channel)

@@ -28,8 +28,8 @@ from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceS
 class Searches(Connection):
     """Calls of `RetrievalService` and `IndexService`."""
 
-    def __init__(self, addresses: Addresses, deadline_seconds: float) -> None:
-        super().__init__(addresses, deadline_seconds)
+    def __init__(self, addresses: Addresses, deadline_seconds: float, api_key: str) -> None:
+        super().__init__(addresses, deadline_seconds, api_key)
         self._retrieval = RetrievalServiceStub(self._retrieval_channel)
         self._index = IndexServiceStub(self._retrieval_channel)
 

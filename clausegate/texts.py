@@ -25,8 +25,8 @@ from clausegate.options import ArticleOptions, QueriesOptions, RewriteOptions
 class Texts(Connection):
     """Calls of `ArticleService`, `QueryGenerationService` and `RewriteService`."""
 
-    def __init__(self, addresses: Addresses, deadline_seconds: float) -> None:
-        super().__init__(addresses, deadline_seconds)
+    def __init__(self, addresses: Addresses, deadline_seconds: float, api_key: str) -> None:
+        super().__init__(addresses, deadline_seconds, api_key)
         self._articles = ArticleServiceStub(self._answer_channel)
         self._generation = QueryGenerationServiceStub(self._answer_channel)
         self._rewriting = RewriteServiceStub(self._answer_channel)
