@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -15,7 +16,9 @@ from services.retrieval.definitions import Glossary
 from services.retrieval.finding import Finder
 from services.retrieval.overview import Overviews
 from services.retrieval.search import Searcher
-from services.retrieval.store.port import Store
+from services.retrieval.store.port import Store, StoreUnavailable
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +61,27 @@ class Indexes:
 
     async def of(self, tenant: str) -> Index:
         """The index of `tenant`. Raises `StoreUnavailable` and `EmbeddingModelMismatch`."""
+        if tenant in self._open:  # without waiting for another tenant's to be opened
+            return self._open[tenant]
         async with self._opening:
             if tenant not in self._open:
                 store = await self._open_store(tenant)
                 self._open[tenant] = Index.over(store, self._model, self._counter, self._executor)
             return self._open[tenant]
+
+    async def warm(self, tenant: str) -> None:
+        """Open the index of `tenant` before it is asked for, and begin to read its overview.
+
+        Left to its first call when the store may be there by then. Raises what `of` does otherwise.
+        """
+        try:
+            index = await self.of(tenant)
+        except StoreUnavailable as error:
+            if error.retry_after_seconds is None:
+                raise
+            logger.warning("an index cannot be opened yet", extra={"tenant": tenant, "why": error.message})
+        else:
+            index.overviews.refresh()
 
     async def close(self) -> None:
         """Stop what runs in the background; the stores belong to whoever opened them."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TypeVar
 
+from chassis.deadlines import set_deadline
+from chassis.errors import ServiceError
 from services.retrieval.background import MAX_CHUNKS, Sample, SampledDocument, choose
 from services.retrieval.corpus import DocumentId, Scope, Version
 from services.retrieval.routing import Head, HeadIndex
 from services.retrieval.store.port import Store
+
+logger = logging.getLogger(__name__)
 
 Read = TypeVar("Read")
 
@@ -43,10 +48,13 @@ class Overviews:
         self._heads: dict[Version, Head] = {}
         self._sampled: dict[Version, SampledDocument] = {}
         self._current: Overview | None = None
-        self._refresh: asyncio.Task[Overview] | None = None
+        self._refresh: asyncio.Task[None] | None = None
 
     async def at(self, revision: str) -> Overview:
-        """The overview of `revision` or a later one; an earlier one only while a refresh takes too long."""
+        """The overview of `revision` or a later one; an earlier one only while a refresh takes too long.
+
+        Raises `StoreUnavailable` when the store fails a refresh.
+        """
         give_up = asyncio.get_running_loop().time() + STALE_GRACE_SECONDS
         # A refresh that runs may have begun before `revision`; the one after it has not.
         for _ in range(2):
@@ -57,16 +65,18 @@ class Overviews:
             await asyncio.wait([refresh], timeout=None if self._current is None else max(0.0, left))
             if not refresh.done():
                 break
-            if self._refresh is refresh:
-                self._refresh = None
-            self._current = refresh.result()
+            refresh.result()
         assert self._current is not None
         return self._current
 
-    def refresh(self) -> asyncio.Task[Overview]:
-        """Begin to read what changed, unless that goes on; at start, so that no search need wait for it."""
-        if self._refresh is None:
+    def refresh(self) -> asyncio.Task[None]:
+        """Begin to read what changed, unless that goes on; at start, so that no search need wait for it.
+
+        Nobody has to wait for the task: one that fails says so in the log, and the next begins anew.
+        """
+        if self._refresh is None or self._refresh.done():
             self._refresh = asyncio.create_task(self._refreshed(), name="refresh the overview")
+            self._refresh.add_done_callback(_log_failure)
         return self._refresh
 
     async def close(self) -> None:
@@ -75,14 +85,15 @@ class Overviews:
             self._refresh.cancel()
             await asyncio.gather(self._refresh, return_exceptions=True)
 
-    async def _refreshed(self) -> Overview:
+    async def _refreshed(self) -> None:
+        set_deadline(None)  # that of the call which began it is not that of others which wait for it
         revision = await self._store.revision()
         versions = await self._versions()
         self._heads = await _updated(self._heads, versions.values(), self._head)
         chosen = [versions[document_id] for document_id in choose(versions)]
         self._sampled = await _updated(self._sampled, chosen, self._sample)
         build = asyncio.get_running_loop().run_in_executor
-        return await build(
+        self._current = await build(
             self._executor, _overview, revision, [*self._heads.values()], [*self._sampled.values()]
         )
 
@@ -109,6 +120,17 @@ class Overviews:
             return None
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, SampledDocument.of, version, chunks)
+
+
+def _log_failure(refresh: asyncio.Task[None]) -> None:
+    if refresh.cancelled() or (failure := refresh.exception()) is None:
+        return
+    expected = isinstance(failure, ServiceError)
+    logger.warning(
+        "the overview was not refreshed",
+        extra={"error": type(failure).__name__},
+        exc_info=None if expected else failure,
+    )
 
 
 async def _updated(

@@ -49,8 +49,8 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
     """What the retrieval service offers to a server, alive until the context ends.
 
     Raises `ModelUnavailable` without the model's files, `EmbeddingModelMismatch` for an index of another
-    model, `StoreUnavailable` when another process has the index open, and `ReplayDiverged` when a recording
-    cannot be played back.
+    model, `StoreUnavailable` when another process has the index open or Weaviate refuses the key, and
+    `ReplayDiverged` when a recording cannot be played back. Weaviate itself need not be there yet.
     """
     async with AsyncExitStack() as stack:
         model = await _embedding_model(settings, stack)
@@ -61,8 +61,7 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
         counter = token_counter(settings.tiktoken_cache_dir)
         indexes = Indexes(stores.for_tenant, model, counter, executor)
         stack.push_async_callback(indexes.close)
-        local = await indexes.of(LOCAL.tenant)
-        local.overviews.refresh()
+        await indexes.warm(LOCAL.tenant)
         yield Services(
             names=tuple(
                 file.DESCRIPTOR.services_by_name[name].full_name
