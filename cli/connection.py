@@ -12,6 +12,7 @@ import httpx
 from cli.errors import CommandError
 from cli.gateway_client import GatewayClient
 from cli.rest import TIMEOUT
+from cli.settings import CommandSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,9 @@ class Gateway:
         """A client for the time of a command; an own stack is stopped afterwards."""
         if self.server is not None:
             self._check_nothing_is_for_an_own_stack()
-            async with httpx.AsyncClient(base_url=_url(self.server), timeout=TIMEOUT) as http:
+            async with httpx.AsyncClient(
+                base_url=_url(self.server), timeout=TIMEOUT, headers=_authorization()
+            ) as http:
                 yield GatewayClient(http)
         else:
             from cli.own_stack import own_stack  # the services are loaded only by those who start them
@@ -55,6 +58,14 @@ class Gateway:
         if self.record or self.replay:
             option = "--record" if self.record else "--replay"
             raise CommandError(f"{option}: a server has settings of its own for that; see docs/models.md")
+
+
+def _authorization() -> dict[str, str]:
+    """What names the caller; empty without a key."""
+    key = CommandSettings().api_key.get_secret_value().strip()
+    if not (key.isascii() and key.isprintable()):
+        raise CommandError("CLAUSEGATE_API_KEY: expected a key as `clausegate keys create` prints it")
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def _url(text: str) -> httpx.URL:

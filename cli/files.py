@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from cli.errors import CommandError
@@ -32,13 +35,23 @@ def read_text(name: str) -> str:
         raise CommandError(f"{shown}: not valid UTF-8 at byte {error.start}") from error
 
 
-def write_text(path: Path, text: str) -> None:
-    """Put `text` in place of the file: whole, or not at all. Raises `CommandError`."""
+def private(path: str, flags: int) -> int:
+    """An `opener` of files that only their owner may read."""
+    return os.open(path, flags, 0o600)
+
+
+def write_text(path: Path, text: str, *, opener: Callable[[str, int], int] | None = None) -> None:
+    """Put `text` in place of the file: whole, or not at all. A file that was there keeps its mode and owner.
+
+    `opener` makes a new one, as `open` takes it. Raises `CommandError`.
+    """
     target = path.resolve()  # what a link leads to is replaced, not the link
     staged = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         try:
-            with staged.open("x", encoding="utf-8") as file:
+            with open(staged, "x", encoding="utf-8", opener=opener) as file:
+                if target.exists():
+                    _keep_owner_and_mode(file.fileno(), target.stat())
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
@@ -47,3 +60,9 @@ def write_text(path: Path, text: str) -> None:
             staged.unlink(missing_ok=True)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
+
+
+def _keep_owner_and_mode(file: int, former: os.stat_result) -> None:
+    with suppress(PermissionError):  # only root gives files away
+        os.fchown(file, former.st_uid, former.st_gid)
+    os.fchmod(file, stat.S_IMODE(former.st_mode))

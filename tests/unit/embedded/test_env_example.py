@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.settings import CommandSettings
 from embedded.settings import EmbeddedSettings
 from gateway.settings import GatewaySettings
 from services.answer.settings import AnswerSettings
@@ -10,7 +11,14 @@ from services.ingest.settings import IngestSettings
 from services.retrieval.settings import RetrievalSettings
 
 EXAMPLE = Path(__file__).resolve().parents[3] / ".env.example"
-PROCESSES = (EmbeddedSettings, GatewaySettings, IngestSettings, RetrievalSettings, AnswerSettings)
+PROCESSES = (
+    EmbeddedSettings,
+    GatewaySettings,
+    IngestSettings,
+    RetrievalSettings,
+    AnswerSettings,
+    CommandSettings,
+)
 
 
 def test_the_example_lists_every_setting_and_no_other():

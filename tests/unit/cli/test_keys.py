@@ -1,0 +1,175 @@
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from chassis.api_keys import ApiKeys
+from chassis.auth import Caller
+from chassis.errors import Unauthenticated
+from cli.errors import CommandError
+from cli.key_file import changing, read_keys
+from cli.main import app
+
+ROOT = Path(__file__).parents[3]
+ANNA = ("--tenant", "acme", "--subject", "anna")
+
+
+@pytest.fixture
+def file(tmp_path) -> Path:
+    return tmp_path / "keys.json"
+
+
+def keys(*arguments: str, file: Path, ends: int = 0):
+    result = CliRunner().invoke(app, ["keys", *arguments, "--file", str(file)])
+    assert result.exit_code == ends, result.output
+    return result
+
+
+def listed(file: Path) -> list[dict[str, object]]:
+    return json.loads(keys("list", "--json", file=file).stdout)["keys"]
+
+
+def test_a_key_that_was_made_opens_its_tenant(file):
+    presented = keys("create", *ANNA, file=file).stdout.strip()
+
+    assert ApiKeys(file).caller_of([f"Bearer {presented}"]) == Caller("acme", "anna")
+
+
+def test_the_secret_is_printed_once_and_kept_nowhere(file):
+    made = keys("create", *ANNA, file=file)
+    secret = made.stdout.strip()[-64:]
+
+    assert (made.stdout + made.stderr).count(secret) == 1
+    assert secret not in file.read_text()
+    assert secret not in keys("list", file=file).stdout
+
+
+def test_json_tells_the_key_and_what_is_listed_of_it(file):
+    made = json.loads(keys("create", *ANNA, "--json", file=file).stdout)
+
+    assert ApiKeys(file).caller_of([f"Bearer {made.pop('apiKey')}"]) == Caller("acme", "anna")
+    assert listed(file) == [made]
+    assert (made["tenant"], made["subject"], made["revoked"]) == ("acme", "anna", None)
+
+
+def test_keys_are_listed_in_the_order_they_were_made(file):
+    for subject in ("anna", "bert", "carl"):
+        keys("create", "--tenant", "acme", "--subject", subject, file=file)
+
+    assert [key["subject"] for key in listed(file)] == ["anna", "bert", "carl"]
+
+
+def test_a_revoked_key_opens_nothing_and_stays_listed(file):
+    presented, other = (keys("create", *ANNA, file=file).stdout.strip() for _ in range(2))
+    keys("revoke", presented.split("_")[1], file=file)
+
+    with pytest.raises(Unauthenticated):
+        ApiKeys(file).caller_of([f"Bearer {presented}"])
+    assert ApiKeys(file).caller_of([f"Bearer {other}"]) == Caller("acme", "anna")
+    assert [key["revoked"] is None for key in listed(file)] == [False, True]
+
+
+def test_a_key_that_is_revoked_again_keeps_the_time(file):
+    key_id = keys("create", *ANNA, file=file).stdout.split("_")[1]
+    first = json.loads(keys("revoke", key_id, "--json", file=file).stdout)
+
+    assert json.loads(keys("revoke", key_id, "--json", file=file).stdout) == first
+
+
+def test_an_unknown_key_is_an_error_and_changes_nothing(file):
+    keys("create", *ANNA, file=file)
+    before = file.read_bytes()
+
+    assert "keys list" in keys("revoke", "0000", file=file, ends=1).stderr
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("tenant", ["../acme", "a/b", ".", "", "Acme", "a b"])
+def test_a_tenant_named_like_a_path_is_refused(file, tenant):
+    made = keys("create", "--tenant", tenant, "--subject", "anna", file=file, ends=1)
+
+    assert "a tenant has" in made.stderr
+    assert not file.exists()
+
+
+def test_the_file_comes_from_the_setting_of_the_services(file):
+    environment = {"CLAUSEGATE_API_KEYS_FILE": str(file)}
+    made = CliRunner().invoke(app, ["keys", "create", *ANNA], env=environment)
+
+    assert made.exit_code == 0
+    assert [key["subject"] for key in listed(file)] == ["anna"]
+
+
+def test_a_new_file_is_its_owners_alone(file):
+    keys("create", *ANNA, file=file)
+
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_was_there_keeps_its_mode(file):
+    keys("create", *ANNA, file=file)
+    file.chmod(0o640)
+    keys("create", *ANNA, file=file)
+
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_still_leads_to_the_file(file, tmp_path):
+    keys("create", *ANNA, file=file)
+    link = tmp_path / "link.json"
+    link.symlink_to(file)
+    keys("create", *ANNA, file=link)
+
+    assert link.is_symlink()
+    assert len(listed(file)) == 2
+
+
+@pytest.mark.parametrize("command", [["create", *ANNA], ["list"], ["revoke", "0000"]])
+def test_a_broken_file_is_named_and_left_as_it_is(file, command):
+    file.write_text("half a fi")
+
+    assert "not a file of API keys" in " ".join(keys(*command, file=file, ends=1).stderr.split())
+    assert file.read_text() == "half a fi"
+
+
+@pytest.mark.parametrize("command", [["list"], ["revoke", "0000"]])
+def test_a_missing_file_is_not_made_but_by_create(file, command):
+    keys(*command, file=file, ends=1)
+
+    assert not file.exists()
+
+
+def test_a_missing_folder_is_an_error(tmp_path):
+    assert "No such file" in keys("create", *ANNA, file=tmp_path / "no" / "keys.json", ends=1).stderr
+
+
+def test_a_change_that_fails_writes_nothing(file):
+    keys("create", *ANNA, file=file)
+
+    def clear_and_fail() -> None:
+        with changing(file) as known:
+            known.clear()
+            raise CommandError("no")
+
+    with pytest.raises(CommandError):
+        clear_and_fail()
+    assert len(read_keys(file)) == 1
+
+
+def test_keys_made_at_once_are_all_kept(file):
+    def make(number: int) -> str:
+        arguments = ["keys", "create", "--tenant", "acme", "--subject", f"s{number}", "--file", str(file)]
+        made = subprocess.run(
+            [sys.executable, "-m", "cli", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        return made.stdout.strip()
+
+    with ThreadPoolExecutor(4) as threads:
+        presented = list(threads.map(make, range(4)))
+
+    known = ApiKeys(file)
+    assert [known.caller_of([f"Bearer {each}"]).subject for each in presented] == ["s0", "s1", "s2", "s3"]
