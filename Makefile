@@ -7,7 +7,7 @@ READY := .venv/.ready
 MODEL := .data/model/.ready
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-13s %s\n", $$1, $$2}'
 
 $(READY): requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -31,10 +31,18 @@ run: setup ## serve REST on 127.0.0.1:8000 and gRPC on 127.0.0.1:7000
 test: setup ## run the tests (under five minutes)
 	$(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 --dist loadfile
 
+test-weaviate: setup ## run the tests of the store on the Weaviate at WEAVIATE_URL and WEAVIATE_GRPC_URL
+	@test -n "$(WEAVIATE_URL)" -a -n "$(WEAVIATE_GRPC_URL)" || { \
+		echo "set WEAVIATE_URL and WEAVIATE_GRPC_URL, as in http://127.0.0.1:8080 and http://127.0.0.1:50051" >&2; exit 2; }
+	@$(BIN)/python -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=10)' \
+		"$(WEAVIATE_URL)/v1/.well-known/ready" 2> /dev/null || { \
+		echo "no Weaviate is ready at $(WEAVIATE_URL)" >&2; exit 1; }
+	$(BIN)/python -m pytest -m "weaviate and not soak" -n auto --maxprocesses 4 --dist loadfile
+
 soak: setup ## run what takes longer: many kills, many generated cases
 	$(BIN)/python -m pytest -m soak -n auto --maxprocesses 4
 
-check: $(READY) ## lint, types, import rules, contracts
+check: $(READY) ## lint, types, import rules, contracts, deployment
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
@@ -45,6 +53,8 @@ check: $(READY) ## lint, types, import rules, contracts
 	@set -e; for area in corpus ingest retrieval answer rpc; do \
 		diff -r --exclude=__pycache__ .cache/protos/clausegate/$$area clausegate/$$area; done
 	cmp .cache/protos/gateway/contracts.binpb gateway/contracts.binpb
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 
 # The contracts are compared with their last committed version before this one.
 breaking: $(READY)
@@ -57,6 +67,28 @@ eval: setup ## measure quality on the examples, or with DATA=folder on real cont
 
 bench: setup ## measure speed and memory on real contracts: DATA=folder, PEERS=1 for others beside
 	$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA)) $(if $(PEERS),--peers)
+
+# With a container engine -------------------------------------------------------------------------------------------
+BUILD ?= docker build
+TAG ?= dev
+PROCESSES ?= ingest retrieval answer gateway cli embedded
+COMPOSE = $(if $(PROFILE),COMPOSE_PROFILES=$(PROFILE) TRACES_TO=otlp_grpc) TAG=$(TAG) docker compose
+
+images: ## build an image for each process; BASE=another Python, TAG=name (dev)
+	@set -e; for process in $(PROCESSES); do \
+		$(BUILD) --build-arg PROCESS=$$process --build-arg REVISION=$$(git rev-parse HEAD) \
+			$(if $(BASE),--build-arg BASE=$(BASE)) --tag clausegate-$$process:$(TAG) .; done
+
+up: ## build and start docker-compose.yml, and show its first key; PROFILE=observability for viewers
+	@grep -qs '^WEAVIATE_API_KEY=.' .env || { umask 077; \
+		echo "WEAVIATE_API_KEY=$$(head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n')" >> .env; }
+	@$(MAKE) --no-print-directory images PROCESSES="ingest retrieval answer gateway cli"
+	@$(COMPOSE) run --rm cli keys list > /dev/null 2>&1 || \
+		$(COMPOSE) run --rm cli keys create --tenant default --subject operator
+	$(COMPOSE) up --detach --wait
+
+down: ## stop what `make up` started; documents, index, keys and audit records stay in their volumes
+	TAG=$(TAG) docker compose --profile '*' down
 
 # Generated code ----------------------------------------------------------------------------------------------------
 OUT ?= .
@@ -79,4 +111,4 @@ lock: $(READY) ## pin every package with its hashes in requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --all-extras \
 		--quiet --custom-compile-command "make lock" pyproject.toml --output-file requirements.lock
 
-.PHONY: help setup demo run test soak check breaking eval bench protos lock
+.PHONY: help setup demo run test test-weaviate soak check breaking eval bench images up down protos lock

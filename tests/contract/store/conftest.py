@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from services.retrieval.store.port import Store
+from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import open_embedded
 
+STORES = [pytest.param(open_embedded, id="embedded")]
+if weaviate_server.URL:
+    STORES.append(pytest.param(weaviate_server.open_weaviate, id="weaviate", marks=pytest.mark.weaviate))
 
-@pytest.fixture(params=[open_embedded])
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_collections_stay() -> Iterator[None]:
+    yield
+    if weaviate_server.URL:
+        weaviate_server.drop_collections()
+
+
+@pytest.fixture(params=STORES)
 async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
     """An empty store of vectors with `DIMENSION` components."""
     async with request.param() as opened:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 from weaviate.collections.classes.config import Configure, DataType, Property, Tokenization, VectorDistances
+from weaviate.collections.classes.config_vectors import _VectorConfigCreate
 
 from services.retrieval.store.weaviate.keys import ORDER_KEY
 
@@ -108,45 +109,100 @@ class Storage:
     """`rq8` or `none`."""
 
 
-# Keys are UUIDs of names (`objects`): compared whole, whatever characters a name has.
+def _unindexed(name: str, data_type: DataType = DataType.TEXT) -> Property:
+    # Only a text may have, or not have, an index of words.
+    searchable = False if data_type in (DataType.TEXT, DataType.TEXT_ARRAY) else None
+    return Property(name=name, data_type=data_type, index_filterable=False, index_searchable=searchable)
+
+
+def _ordered(name: str) -> Property:
+    return Property(
+        name=name, data_type=DataType.TEXT, tokenization=Tokenization.FIELD, index_searchable=False
+    )
+
+
+# Names that end in `_key` hold `keys.key_of` what they name; a `record` is a value that is only read back.
 CHUNK_PROPERTIES = [
-    Property(name="chunk_id", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
-    Property(name="document_id", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
-    Property(name="generation", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
+    _unindexed("chunk_id"),
+    _unindexed("document_id"),
     Property(name="document_key", data_type=DataType.UUID),
     Property(name="version_key", data_type=DataType.UUID),
     Property(name="source_key", data_type=DataType.UUID),
     Property(name="ordinal", data_type=DataType.INT, index_range_filters=True),
     Property(name="window_count", data_type=DataType.INT),
-    # What `tokens.stems` makes of the text, and of heading chain and table header, split at spaces.
-    Property(name="stems", data_type=DataType.TEXT, tokenization=Tokenization.WHITESPACE),
-    Property(name="heading_stems", data_type=DataType.TEXT, tokenization=Tokenization.WHITESPACE),
-    Property(name="windows", data_type=DataType.INT_ARRAY, index_filterable=False),
-    Property(name="record", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
-]
-
-PROJECT_PROPERTIES = [
+    # What `objects.keywords` makes: one property, so that BM25 counts it all and keeps to the best of it. Of
+    # several, Weaviate adds up what is among the best of each, and gives a stem one idf for all of them.
     Property(
-        name=ORDER_KEY, data_type=DataType.TEXT, tokenization=Tokenization.FIELD, index_searchable=False
+        name="stems",
+        data_type=DataType.TEXT,
+        tokenization=Tokenization.WHITESPACE,
+        index_filterable=True,
+        index_searchable=True,
     ),
-    Property(name="fields", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
+    _unindexed("windows", DataType.INT_ARRAY),
+    _unindexed("record"),
 ]
+DEFINITION_PROPERTIES = [
+    _ordered(ORDER_KEY),
+    Property(name="document_key", data_type=DataType.UUID),
+    Property(name="version_key", data_type=DataType.UUID),
+    Property(name="source_key", data_type=DataType.UUID),
+    Property(name="term_key", data_type=DataType.UUID),
+    _unindexed("folded_term"),
+    _unindexed("record"),
+]
+DOCUMENT_PROPERTIES = [
+    _ordered(ORDER_KEY),
+    Property(name="document_key", data_type=DataType.UUID),
+    _unindexed("version_key", DataType.UUID),
+    Property(name="source_key", data_type=DataType.UUID),
+    Property(name="source", data_type=DataType.TEXT, tokenization=Tokenization.FIELD, index_searchable=False),
+    *(
+        Property(name=name, data_type=DataType.INT)
+        for name in ("chunk_count", "window_count", "definition_count", "page_count", "unreadable_count")
+    ),
+    _unindexed("folded_terms", DataType.TEXT_ARRAY),
+    _unindexed("indexed_at"),
+    _unindexed("record"),
+]
+STAGED_PROPERTIES = [
+    Property(name="document_key", data_type=DataType.UUID),
+    Property(name="version_key", data_type=DataType.UUID),
+]
+STATE_PROPERTIES = [_unindexed("revision")]
+PROJECT_PROPERTIES = [_ordered(ORDER_KEY), _unindexed("fields")]
 ARTICLE_PROPERTIES = [
     *PROJECT_PROPERTIES,
     Property(name="title_key", data_type=DataType.UUID),
     # In base64.
-    Property(name="record", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
-    Property(name="body", data_type=DataType.TEXT, index_filterable=False, index_searchable=False),
+    _unindexed("record"),
+    _unindexed("body"),
 ]
 
 
-def windows_vector(quantization: str) -> object:
+def collections(names: Names) -> dict[str, list[Property]]:
+    """The properties of every collection, by name; the chunks, which the alias points to, come last."""
+    return {
+        names.projects: PROJECT_PROPERTIES,
+        names.articles: ARTICLE_PROPERTIES,
+        names.state: STATE_PROPERTIES,
+        names.staged: STAGED_PROPERTIES,
+        names.documents: DOCUMENT_PROPERTIES,
+        names.definitions: DEFINITION_PROPERTIES,
+        names.chunks: CHUNK_PROPERTIES,
+    }
+
+
+def windows_vector(quantization: str) -> _VectorConfigCreate:
     """The configuration of the vectors of chunks."""
-    quantizer = Configure.VectorIndex.Quantizer.rq(bits=8, rescore_limit=RESCORE_LIMIT)
-    return Configure.MultiVectors.self_provided(
+    quantizers = Configure.VectorIndex.Quantizer
+    rq8 = quantizers.rq(bits=8, rescore_limit=RESCORE_LIMIT)
+    vector: _VectorConfigCreate = Configure.MultiVectors.self_provided(
         name=WINDOWS,
         vector_index_config=Configure.VectorIndex.hnsw(
             distance_metric=VectorDistances.COSINE,
-            quantizer=quantizer if quantization == "rq8" else None,
+            # Said outright: a server may have a default of its own.
+            quantizer=rq8 if quantization == "rq8" else quantizers.none(),
         ),
     )
+    return vector

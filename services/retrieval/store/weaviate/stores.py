@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-
-from weaviate.client import WeaviateAsyncClient
+from datetime import UTC, datetime
 
 from services.retrieval.settings import RetrievalSettings
-from services.retrieval.store.port import Store, StoreUnavailable, check_tenant
+from services.retrieval.store.port import check_tenant
 from services.retrieval.store.weaviate.connection import Connection, Server
+from services.retrieval.store.weaviate.index import Index
 from services.retrieval.store.weaviate.schema import LAYOUT, Identity, Names, Storage
+from services.retrieval.store.weaviate.store import WeaviateStore
 
 
 async def open_stores(settings: RetrievalSettings, model_name: str, dimension: int) -> WeaviateStores:
@@ -39,25 +40,33 @@ class WeaviateStores:
     engine = "weaviate"
 
     def __init__(self, connection: Connection, names: Names, storage: Storage) -> None:
-        self._connection = connection
-        self._names = names
-        self._storage = storage
-        self._open: dict[str, Store] = {}
-        self._opening = asyncio.Lock()
         self.readiness = connection.readiness
+        self._connection = connection
+        self._index = Index(names, storage)
+        self._open: dict[str, WeaviateStore] = {}
+        self._opening = asyncio.Lock()
 
     async def open(self) -> None:
         """Connect, and make the collections that are missing."""
-        await self._connection.open(self._check)
+        await self._connection.open(self._index.open)
 
-    async def _check(self, client: WeaviateAsyncClient) -> None:
-        await client.alias.exists(alias_name=self._names.current)
-
-    async def for_tenant(self, tenant: str) -> Store:
+    async def for_tenant(self, tenant: str) -> WeaviateStore:
         """See `Stores.for_tenant`."""
         check_tenant(tenant)
-        raise StoreUnavailable("Weaviate has no store yet.")
+        if tenant in self._open:
+            return self._open[tenant]
+        async with self._opening:
+            if tenant not in self._open:
+                async with self._connection.writing("make tenant") as client:
+                    await self._index.make_tenant(client, tenant)
+                self._open[tenant] = WeaviateStore(self._connection, self._index.names, tenant, now)
+            return self._open[tenant]
 
     async def close(self) -> None:
         """See `Stores.close`."""
         await self._connection.close()
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)

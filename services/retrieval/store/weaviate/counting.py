@@ -1,0 +1,64 @@
+"""How many live chunks hold a term: the evidence that documents are silent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from weaviate.collections.classes.filters import Filter
+
+from services.retrieval.corpus import Scope
+from services.retrieval.store.weaviate import filters
+from services.retrieval.store.weaviate.lookups import MOST, Lookups
+from services.retrieval.store.weaviate.searching import is_word
+from services.retrieval.store.weaviate.tenants import TenantCollections
+
+ROUNDS = 5
+"""Counts at most, while documents come and go."""
+
+
+class Counting:
+    """Counts of one tenant."""
+
+    def __init__(self, tenant: TenantCollections, lookups: Lookups) -> None:
+        self._tenant = tenant
+        self._lookups = lookups
+
+    async def count_term(self, stems: Sequence[str], scope: Scope) -> int:
+        """See `Store.count_term`.
+
+        Chunks that are not live are those of documents with a version that was begun, so the engine can count
+        without them. A count is repeated when a version was begun or became live meanwhile.
+        """
+        if not stems or not all(map(is_word, stems)):
+            return 0
+        count = 0
+        revision, begun = await self._state()
+        for _ in range(ROUNDS):
+            live = await self._lookups.live(begun.values())
+            count = await self._count(stems, scope, begun, [each.version_key for each in live.values()])
+            before, (revision, begun) = (revision, begun), await self._state()
+            if revision == before[0] and begun.keys() <= before[1].keys():
+                break
+        return count
+
+    async def _state(self) -> tuple[str, Mapping[UUID, UUID]]:
+        """The revision, and the documents of the versions that were begun."""
+        return await asyncio.gather(self._lookups.revision(), self._begun())
+
+    async def _begun(self) -> Mapping[UUID, UUID]:
+        async with self._tenant.reading("read staged versions", self._tenant.names.staged) as staged:
+            found = await staged.query.fetch_objects(limit=MOST, return_properties=["document_key"])
+        return {each.uuid: each.properties["document_key"] for each in found.objects}
+
+    async def _count(
+        self, stems: Sequence[str], scope: Scope, begun: Mapping[UUID, UUID], live: Sequence[UUID]
+    ) -> int:
+        wanted = [*filters.within(scope), *map(filters.holding, dict.fromkeys(stems))]
+        if begun:
+            settled = Filter.all_of(filters.other_than("document_key", sorted(set(begun.values()))))
+            wanted.append(Filter.any_of([settled, filters.one_of("version_key", live)]) if live else settled)
+        async with self._tenant.reading("count term", self._tenant.names.chunks) as chunks:
+            found = await chunks.aggregate.over_all(filters=filters.all_of(wanted), total_count=True)
+        return found.total_count or 0

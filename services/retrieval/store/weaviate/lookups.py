@@ -1,0 +1,281 @@
+"""Reads that need no ranking. Each sees live versions only, but for that of `staged`.
+
+The object of a document says which of its versions is live. It is asked after chunks and definitions were
+found, so that none is taken for live on older news than itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from weaviate.classes.aggregate import GroupByAggregate, Metrics
+from weaviate.classes.query import Filter, Sort
+from weaviate.collections.classes.filters import FilterReturn
+from weaviate.collections.classes.internal import Object
+
+from services.retrieval.corpus import (
+    Chunk,
+    ChunkId,
+    Definition,
+    Document,
+    DocumentId,
+    EmbeddedChunk,
+    Scope,
+    Version,
+)
+from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
+from services.retrieval.store.weaviate import filters
+from services.retrieval.store.weaviate.keys import ORDER_KEY, key_of, order_key
+from services.retrieval.store.weaviate.objects import (
+    DOCUMENT,
+    LIVE_DOCUMENT,
+    LiveDocument,
+    read_chunk,
+    read_definition,
+    read_document,
+    read_embedded_chunk,
+    read_live_document,
+    version_key,
+)
+from services.retrieval.store.weaviate.schema import WINDOWS
+from services.retrieval.store.weaviate.tenants import TenantCollections
+
+Found = Object[Any, Any]
+
+PAGE = 1000
+"""Objects of a read without vectors."""
+PAGE_WITH_VECTORS = 200
+"""Of 3,072 dimensions, 10 MB with three windows each."""
+MOST = 10_000
+"""Results that Weaviate gives to one query."""
+EMPTY = "empty"
+"""The revision before the first."""
+STATE = key_of("revision")
+"""Id of the object that holds the revision."""
+
+
+class Lookups:
+    """Reads of one tenant."""
+
+    def __init__(self, tenant: TenantCollections) -> None:
+        self._tenant = tenant
+        self._names = tenant.names
+
+    async def revision(self) -> str:
+        """See `Store.revision`."""
+        found = await self._by_ids("read revision", self._names.state, [STATE], ["revision"])
+        return str(found[0].properties["revision"]) if found else EMPTY
+
+    async def live(self, document_keys: Iterable[UUID]) -> dict[UUID, LiveDocument]:
+        """What is live of these documents; those that are not live are left out."""
+        keys = list(dict.fromkeys(document_keys))
+        found = await self._by_ids("read live versions", self._names.documents, keys, LIVE_DOCUMENT)
+        return {each.uuid: read_live_document(each.properties) for each in found}
+
+    async def staged(self, version: Version) -> frozenset[ChunkId]:
+        """See `Store.staged`."""
+        found = await self._in_order(version_key(version), None, None, ["chunk_id", "ordinal"])
+        return frozenset(ChunkId(each.properties["chunk_id"]) for each in found)
+
+    async def stored(self, collection: str, keys: Sequence[UUID]) -> set[UUID]:
+        """The ids among these that a collection has objects of, live or not."""
+        return {each.uuid for each in await self._by_ids("find stored", collection, keys, [])}
+
+    async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+        """See `Store.chunks`."""
+        keys = [key_of(chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
+        properties = ["document_key", "version_key", "record"]
+        found = await self._by_ids("read chunks", self._names.chunks, keys, properties)
+        chunks = [read_chunk(each.properties, live.indexed_at) for each, live in await self._only_live(found)]
+        return {chunk.chunk_id: chunk for chunk in chunks}
+
+    async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
+        """See `Store.embedded_chunks`."""
+        keys = [key_of(chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
+        found = await self.with_vectors(keys, None)
+        chunks = [read_embedded_chunk(each, live.indexed_at) for each, live in await self._only_live(found)]
+        return {embedded.chunk.chunk_id: embedded for embedded in chunks}
+
+    async def with_vectors(self, keys: Sequence[UUID], properties: list[str] | None) -> list[Found]:
+        """Chunks of these ids, live or not, with these properties (None for all) and their vectors."""
+        found: list[Found] = []
+        for start in range(0, len(keys), PAGE_WITH_VECTORS):
+            async with self._tenant.reading("read vectors", self._names.chunks) as chunks:
+                page = await chunks.query.fetch_objects_by_ids(
+                    keys[start : start + PAGE_WITH_VECTORS],
+                    limit=PAGE_WITH_VECTORS,
+                    include_vector=[WINDOWS],
+                    return_properties=properties,
+                )
+            found += page.objects
+        return found
+
+    async def chunks_of(self, document_id: DocumentId, after: int | None, limit: int) -> Sequence[Chunk]:
+        """See `Store.chunks_of`."""
+        if limit < 1:
+            return ()
+        document_key = key_of(document_id)
+        live = (await self.live([document_key])).get(document_key)
+        while live:
+            found = await self._in_order(live.version_key, after, limit, ["ordinal", "record"])
+            before, live = live, (await self.live([document_key])).get(document_key)
+            # A version that was replaced meanwhile may be collected in part.
+            if live and live.version_key == before.version_key:
+                return tuple(read_chunk(each.properties, live.indexed_at) for each in found)
+        return ()
+
+    async def document(self, document_id: DocumentId) -> Document | None:
+        """See `Store.document`."""
+        keys = [key_of(document_id)]
+        found = await self._by_ids("read document", self._names.documents, keys, DOCUMENT)
+        return read_document(found[0].properties) if found else None
+
+    async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
+        """See `Store.documents`."""
+        position = None if after is None else order_key(after)
+        found = await self._listed(
+            self._names.documents, filters.within(scope), position, max(limit, 0), DOCUMENT
+        )
+        return tuple(read_document(each.properties) for each in found)
+
+    async def sources(self) -> Sequence[SourceCounts]:
+        """See `Store.sources`."""
+        async with self._tenant.reading("count sources", self._names.documents) as documents:
+            found = await documents.aggregate.over_all(
+                group_by=GroupByAggregate(prop="source", limit=MOST),
+                return_metrics=[Metrics("chunk_count").integer(sum_=True)],
+            )
+        counted = [
+            SourceCounts(str(group.grouped_by.value), group.total_count or 0, _sum(group, "chunk_count"))
+            for group in found.groups
+        ]
+        return tuple(sorted(counted, key=lambda each: each.source))
+
+    async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
+        """See `Store.definitions`."""
+        if not folded_terms:
+            return ()
+        wanted = [filters.one_of("term_key", map(key_of, folded_terms)), *filters.within(scope)]
+        properties = ["document_key", "version_key", "record"]
+        found = await self._listed(self._names.definitions, wanted, None, None, properties)
+        definitions = [read_definition(each.properties) for each, _ in await self._only_live(found)]
+        return tuple(
+            sorted(
+                definitions, key=lambda each: (each.version.document_id, each.span.start, each.definition_id)
+            )
+        )
+
+    async def terms_of(self, version: Version) -> list[str]:
+        """The folded term of every definition that is stored of a version, live or not."""
+        wanted = [filters.of("version_key", version_key(version))]
+        found = await self._listed(self._names.definitions, wanted, None, None, ["folded_term"])
+        return [str(each.properties["folded_term"]) for each in found]
+
+    async def defined_terms(self, scope: Scope) -> Sequence[str]:
+        """See `Store.defined_terms`; in order."""
+        found = await self._listed(self._names.documents, filters.within(scope), None, None, ["folded_terms"])
+        return tuple(sorted({term for each in found for term in each.properties["folded_terms"] or ()}))
+
+    async def coverage(self, scope: Scope) -> Coverage:
+        """See `Store.coverage`."""
+        names = ["page_count", "unreadable_count"]
+        return Coverage(*await self._sums(self._names.documents, names, filters.within(scope)))
+
+    async def counts(self) -> IndexCounts:
+        """See `Store.counts`."""
+        names = ["chunk_count", "definition_count", "window_count"]
+        return IndexCounts(*await self._sums(self._names.documents, names, []))
+
+    async def stored_counts(self, version: Version) -> tuple[int, int]:
+        """Chunks and windows that are stored of a version, live or not."""
+        wanted = [filters.of("version_key", version_key(version))]
+        chunks, windows = await self._sums(self._names.chunks, ["window_count"], wanted)
+        return chunks, windows
+
+    async def _sums(self, collection: str, names: list[str], wanted: list[FilterReturn]) -> list[int]:
+        """How many objects there are, and the sum of each of these properties."""
+        async with self._tenant.reading("sum", collection) as handle:
+            found = await handle.aggregate.over_all(
+                filters=filters.all_of(wanted),
+                total_count=True,
+                return_metrics=[Metrics(name).integer(sum_=True) for name in names],
+            )
+        return [found.total_count or 0, *(_sum(found, name) for name in names)]
+
+    async def _only_live(self, found: Sequence[Found]) -> list[tuple[Found, LiveDocument]]:
+        live = await self.live(each.properties["document_key"] for each in found)
+        versions = ((each, live.get(each.properties["document_key"])) for each in found)
+        return [
+            (each, document)
+            for each, document in versions
+            if document and document.version_key == each.properties["version_key"]
+        ]
+
+    async def _by_ids(
+        self, operation: str, collection: str, keys: Sequence[UUID], properties: list[str]
+    ) -> list[Found]:
+        async def page(start: int) -> list[Found]:
+            async with self._tenant.reading(operation, collection) as handle:
+                found = await handle.query.fetch_objects_by_ids(
+                    keys[start : start + PAGE], limit=PAGE, return_properties=properties
+                )
+            return found.objects
+
+        pages = await asyncio.gather(*(page(start) for start in range(0, len(keys), PAGE)))
+        return [each for objects in pages for each in objects]
+
+    async def _in_order(
+        self, version: UUID, after: int | None, limit: int | None, properties: list[str]
+    ) -> list[Found]:
+        """Chunks of a version by ordinal."""
+        found: list[Found] = []
+        while limit is None or len(found) < limit:
+            size = PAGE if limit is None else min(PAGE, limit - len(found))
+            wanted = [filters.of("version_key", version)]
+            if after is not None:
+                wanted.append(Filter.by_property("ordinal").greater_than(after))
+            async with self._tenant.reading("read version", self._names.chunks) as chunks:
+                page = await chunks.query.fetch_objects(
+                    filters=filters.all_of(wanted),
+                    sort=Sort.by_property("ordinal"),
+                    limit=size,
+                    return_properties=properties,
+                )
+            found += page.objects
+            if len(page.objects) < size:
+                break
+            after = page.objects[-1].properties["ordinal"]
+        return found
+
+    async def _listed(
+        self,
+        collection: str,
+        wanted: list[FilterReturn],
+        position: str | None,
+        limit: int | None,
+        properties: list[str],
+    ) -> list[Found]:
+        """Objects of a collection by `ORDER_KEY`, those after `position`."""
+        found: list[Found] = []
+        while limit is None or len(found) < limit:
+            size = PAGE if limit is None else min(PAGE, limit - len(found))
+            after = [Filter.by_property(ORDER_KEY).greater_than(position)] if position else []
+            async with self._tenant.reading("list", collection) as handle:
+                page = await handle.query.fetch_objects(
+                    filters=filters.all_of([*wanted, *after]),
+                    sort=Sort.by_property(ORDER_KEY),
+                    limit=size,
+                    return_properties=[ORDER_KEY, *properties],
+                )
+            found += page.objects
+            if len(page.objects) < size:
+                break
+            position = page.objects[-1].properties[ORDER_KEY]
+        return found
+
+
+def _sum(found: Any, name: str) -> int:
+    return int(found.properties[name].sum_ or 0)

@@ -1,0 +1,221 @@
+"""Values of the corpus as objects of Weaviate, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from weaviate.collections.classes.data import DataObject
+from weaviate.collections.classes.internal import Object
+
+from services.retrieval.corpus import (
+    Chunk,
+    ChunkId,
+    Definition,
+    Document,
+    DocumentId,
+    EmbeddedChunk,
+    Generation,
+    PageSpan,
+    Passage,
+    SectionSpan,
+    Span,
+    Vectors,
+    Version,
+)
+from services.retrieval.definitions import fold_term
+from services.retrieval.store.weaviate.keys import ORDER_KEY, key_of, order_key
+from services.retrieval.store.weaviate.schema import WINDOWS
+from services.retrieval.tokens import stems
+
+HEADING = "#"
+"""Marks a stem of heading chain or table header; no stem begins with it."""
+
+Values = Mapping[str, Any]
+"""The properties of an object, as the client has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveDocument:
+    """What a live document's object says of its chunks and definitions."""
+
+    version_key: UUID
+    indexed_at: datetime
+
+
+LIVE_DOCUMENT = ["version_key", "indexed_at"]
+"""Properties for `read_live_document`."""
+DOCUMENT = ["record", "indexed_at"]
+"""Properties for `read_document`."""
+PASSAGE = ["chunk_id", "document_id", "windows", "stems"]
+"""Properties for `read_passage`, which needs the vectors, too."""
+
+
+def version_key(version: Version) -> UUID:
+    """The key of a version."""
+    return key_of(json.dumps([version.document_id, version.generation]))
+
+
+def keywords(embedded: EmbeddedChunk) -> str:
+    """What the keyword leg searches: the stems of the text, then those of its headings, marked."""
+    headings = stems(" ".join([*embedded.chunk.heading_chain, embedded.chunk.table_header]))
+    return " ".join([*embedded.stems, *(HEADING + stem for stem in headings)])
+
+
+def chunk_object(embedded: EmbeddedChunk) -> DataObject[dict[str, Any], None]:
+    """The object of a chunk."""
+    chunk = embedded.chunk
+    properties = {
+        "chunk_id": chunk.chunk_id,
+        "document_id": chunk.version.document_id,
+        "document_key": key_of(chunk.version.document_id),
+        "version_key": version_key(chunk.version),
+        "source_key": key_of(chunk.source),
+        "ordinal": chunk.ordinal,
+        "window_count": len(embedded.windows),
+        "stems": keywords(embedded),
+        "windows": [place for span in embedded.windows for place in (span.start, span.end)],
+        "record": _record(chunk),
+    }
+    vectors = np.asarray(embedded.vectors, np.float32).tolist()
+    return DataObject(properties, uuid=key_of(chunk.chunk_id), vector={WINDOWS: vectors})
+
+
+def read_chunk(values: Values, indexed_at: datetime) -> Chunk:
+    """The chunk of an object's `record`."""
+    record = json.loads(values["record"])
+    record |= {
+        "version": _version(record["version"]),
+        "heading_chain": tuple(record["heading_chain"]),
+        "span": Span(*record["span"]),
+        "pages": _pages(record["pages"]),
+        "sentences": tuple(Span(*each) for each in record["sentences"]),
+        "sections": tuple(SectionSpan(tuple(chain), Span(*span)) for chain, span in record["sections"]),
+    }
+    return Chunk(**record, indexed_at=indexed_at)
+
+
+def read_passage(found: Object[Any, Any]) -> Passage:
+    """The passage of an object with `PASSAGE` and its vectors."""
+    values = found.properties
+    return Passage(
+        ChunkId(values["chunk_id"]),
+        DocumentId(values["document_id"]),
+        _windows(values),
+        _vectors(found),
+        _stems(values),
+    )
+
+
+def read_embedded_chunk(found: Object[Any, Any], indexed_at: datetime) -> EmbeddedChunk:
+    """The chunk of an object with all its properties and its vectors."""
+    values = found.properties
+    return EmbeddedChunk(read_chunk(values, indexed_at), _windows(values), _vectors(found), _stems(values))
+
+
+def definition_object(definition: Definition) -> DataObject[dict[str, Any], None]:
+    """The object of a definition."""
+    folded_term = fold_term(definition.term)
+    properties = {
+        ORDER_KEY: order_key(definition.definition_id),
+        "document_key": key_of(definition.version.document_id),
+        "version_key": version_key(definition.version),
+        "source_key": key_of(definition.source),
+        "term_key": key_of(folded_term),
+        "folded_term": folded_term,
+        "record": _record(definition),
+    }
+    return DataObject(properties, uuid=key_of(definition.definition_id))
+
+
+def read_definition(values: Values) -> Definition:
+    """The definition of an object's `record`."""
+    record = json.loads(values["record"])
+    record |= {
+        "version": _version(record["version"]),
+        "span": Span(*record["span"]),
+        "pages": _pages(record["pages"]),
+    }
+    return Definition(**record)
+
+
+def document_object(
+    document: Document, window_count: int, folded_terms: Iterable[str]
+) -> DataObject[dict[str, Any], None]:
+    """The object of a live document; its `indexed_at` is set."""
+    assert document.indexed_at is not None
+    document_key = key_of(document.version.document_id)
+    properties = {
+        ORDER_KEY: order_key(document.version.document_id),
+        "document_key": document_key,
+        "version_key": version_key(document.version),
+        "source_key": key_of(document.source),
+        "source": document.source,
+        "chunk_count": document.chunk_count,
+        "window_count": window_count,
+        "definition_count": document.definition_count,
+        "page_count": document.page_count,
+        "unreadable_count": len(document.unreadable_pages),
+        "folded_terms": sorted(folded_terms),
+        "indexed_at": document.indexed_at.isoformat(),
+        "record": _record(document),
+    }
+    return DataObject(properties, uuid=document_key)
+
+
+def read_live_document(values: Values) -> LiveDocument:
+    """From an object with `LIVE_DOCUMENT`."""
+    return LiveDocument(values["version_key"], datetime.fromisoformat(values["indexed_at"]))
+
+
+def read_document(values: Values) -> Document:
+    """The document of an object with `DOCUMENT`."""
+    record = json.loads(values["record"])
+    record |= {
+        "version": _version(record["version"]),
+        "unreadable_pages": tuple(record["unreadable_pages"]),
+    }
+    return Document(**record, indexed_at=datetime.fromisoformat(values["indexed_at"]))
+
+
+def staged_object(version: Version) -> DataObject[dict[str, Any], None]:
+    """The object that says that a version was begun."""
+    key = version_key(version)
+    return DataObject({"document_key": key_of(version.document_id), "version_key": key}, uuid=key)
+
+
+def _record(value: Chunk | Definition | Document) -> str:
+    """All fields by name but the time of the flip, which is not known yet; what is in them is lists."""
+    named = {each.name: getattr(value, each.name) for each in fields(value) if each.name != "indexed_at"}
+    return json.dumps(named, default=_parts)
+
+
+def _parts(value: Version | Span | PageSpan | SectionSpan) -> list[object]:
+    return [getattr(value, each.name) for each in fields(value)]
+
+
+def _version(parts: list[str]) -> Version:
+    document_id, generation = parts
+    return Version(DocumentId(document_id), Generation(generation))
+
+
+def _pages(parts: list[tuple[int, tuple[int, int]]]) -> tuple[PageSpan, ...]:
+    return tuple(PageSpan(page, Span(*span)) for page, span in parts)
+
+
+def _windows(values: Values) -> tuple[Span, ...]:
+    places = values["windows"]
+    return tuple(map(Span, places[::2], places[1::2]))
+
+
+def _vectors(found: Object[Any, Any]) -> Vectors:
+    return np.array(found.vector[WINDOWS], np.float32)
+
+
+def _stems(values: Values) -> tuple[str, ...]:
+    return tuple(stem for stem in values["stems"].split(" ") if stem and not stem.startswith(HEADING))

@@ -1,0 +1,220 @@
+"""Both legs of a search.
+
+Weaviate finds chunks of all versions. Which of them are live is asked of their documents after each fetch,
+and more are fetched while too few are: at first some that are not live, and all that tie, fit in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from weaviate.classes.query import MetadataQuery
+from weaviate.collections.classes.filters import FilterReturn
+from weaviate.collections.classes.internal import Object
+
+from services.retrieval.corpus import ChunkId, Hit, Hits, Passage, Scope, Vector
+from services.retrieval.store.port import LegHits, Legs
+from services.retrieval.store.weaviate import filters
+from services.retrieval.store.weaviate.lookups import MOST, Lookups
+from services.retrieval.store.weaviate.objects import HEADING, PASSAGE, read_passage
+from services.retrieval.store.weaviate.schema import WINDOWS
+from services.retrieval.store.weaviate.tenants import TenantCollections
+
+AT_FIRST = 64
+"""The least that a leg fetches; what it returns is a few names each."""
+GROWTH = 4
+ROUNDS = 8
+"""Fetches of a search at most: enough to reach `MOST`, and to see a few flips on the way."""
+MOST_STEM_CHARACTERS = 1000
+"""A longer stem is no word, and is not looked for."""
+FOUND = ["chunk_id", "document_key", "version_key", "window_count"]
+
+LiveVersions = Mapping[UUID, UUID | None]
+"""The live version of each document that was asked for; None without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A chunk that a leg found, live or not."""
+
+    key: UUID
+    chunk_id: ChunkId
+    document_key: UUID
+    version_key: UUID
+    window_count: int
+    score: float
+
+    def is_live(self, versions: LiveVersions) -> bool:
+        """Whether its version is the live one."""
+        return versions[self.document_key] == self.version_key
+
+
+@dataclass(slots=True)
+class Leg:
+    """One leg of a search."""
+
+    find: Callable[[int], Awaitable[list[Found]]]
+    k: int
+    by_windows: bool
+    """Whether its limit counts windows; else chunks."""
+    limit: int = field(init=False)
+    found: list[Found] = field(init=False, default_factory=list)
+    """Best first, ties by chunk id."""
+
+    def __post_init__(self) -> None:
+        self.limit = min(max(GROWTH * self.k, AT_FIRST), MOST)
+
+    async def fetch(self) -> None:
+        """Find the best, as many as `limit` says."""
+        if self.k > 0:
+            found = await self.find(self.limit)
+            self.found = sorted(found, key=lambda each: (-each.score, each.chunk_id))
+
+    def live(self, versions: LiveVersions) -> list[Found]:
+        """The best live ones, at most `k`."""
+        return [each for each in self.found if each.is_live(versions)][: max(self.k, 0)]
+
+    def is_complete(self, versions: LiveVersions) -> bool:
+        """Whether no chunk that was not fetched can be among the best `k` live ones."""
+        fetched = sum(each.window_count for each in self.found) if self.by_windows else len(self.found)
+        if fetched < self.limit or self.limit == MOST:
+            return True
+        live = self.live(versions)
+        return len(live) == self.k and live[-1].score > self.found[-1].score
+
+
+class Searching:
+    """Searches of one tenant."""
+
+    def __init__(self, tenant: TenantCollections, lookups: Lookups) -> None:
+        self._tenant = tenant
+        self._lookups = lookups
+
+    async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
+        """See `Store.keyword_hits`."""
+        (found,) = await self._best([self._keyword_leg(stems, k, scope)], None)
+        return _hits(found)
+
+    async def vector_hits(self, vector: Vector, k: int, scope: Scope) -> Hits:
+        """See `Store.vector_hits`."""
+        (found,) = await self._best([self._vector_leg(vector, k, scope)], None)
+        return _hits(found)
+
+    async def search(self, legs: Legs, scope: Scope) -> LegHits:
+        """See `Store.search`. Usually two steps: all legs at once, then their documents and passages."""
+        running = [
+            self._vector_leg(legs.vector, legs.vector_k, scope),
+            *(self._keyword_leg(stems, legs.keyword_k, scope) for stems in legs.keywords),
+        ]
+        passages: dict[UUID, Passage] = {}
+        vector, *keywords = await self._best(running, passages)
+        keys = dict.fromkeys(each.key for leg in (vector, *keywords) for each in leg)
+        return LegHits(_hits(vector), list(map(_hits, keywords)), [passages[key] for key in keys])
+
+    async def _best(self, legs: Sequence[Leg], passages: dict[UUID, Passage] | None) -> list[list[Found]]:
+        """The best live chunks of each leg, with their passages where these are asked for.
+
+        A chunk that is not live is left out only if the live version of its document was seen before the legs
+        were fetched: they cannot have missed that one's chunks. A version that became live in between is seen
+        by another fetch.
+        """
+        before: LiveVersions = {}
+        for _ in range(ROUNDS):
+            await asyncio.gather(*(leg.fetch() for leg in legs))
+            likely = [each for leg in legs for each in leg.found[: leg.k]]
+            now, _ = await asyncio.gather(self._versions(legs), self._read(likely, passages))
+            best = [leg.live(now) for leg in legs]
+            await self._read([each for leg in best for each in leg], passages)
+            if passages is not None:
+                best = [[each for each in leg if each.key in passages] for leg in best]
+            if _are_settled(legs, before, now) and all(leg.is_complete(now) for leg in legs):
+                break
+            before = now
+            for leg in legs:
+                if not leg.is_complete(now):
+                    leg.limit = min(GROWTH * leg.limit, MOST)
+        return best
+
+    async def _versions(self, legs: Sequence[Leg]) -> LiveVersions:
+        """The live versions of the documents of all that was found."""
+        keys = {each.document_key for leg in legs for each in leg.found}
+        live = await self._lookups.live(keys)
+        return {key: live[key].version_key if key in live else None for key in keys}
+
+    async def _read(self, wanted: Iterable[Found], passages: dict[UUID, Passage] | None) -> None:
+        """Add the passages that are wanted and not there yet; one that was collected is left out."""
+        if passages is None:
+            return
+        keys = list({each.key for each in wanted} - passages.keys())
+        if keys:
+            found = await self._lookups.with_vectors(keys, PASSAGE)
+            passages |= {each.uuid: read_passage(each) for each in found}
+
+    def _keyword_leg(self, stems: Sequence[str], k: int, scope: Scope) -> Leg:
+        query = " ".join(f"{stem} {HEADING}{stem}" for stem in filter(is_word, stems))
+        within = filters.all_of(filters.within(scope))
+        return Leg(partial(self._matching, query, within), k if query else 0, by_windows=False)
+
+    def _vector_leg(self, vector: Vector, k: int, scope: Scope) -> Leg:
+        # A matrix of one row: a flat vector is refused.
+        matrix = [vector.tolist()]
+        return Leg(partial(self._nearest, matrix, filters.all_of(filters.within(scope))), k, by_windows=True)
+
+    async def _matching(self, query: str, within: FilterReturn | None, limit: int) -> list[Found]:
+        async with self._tenant.reading("keyword search", self._tenant.names.chunks) as chunks:
+            result = await chunks.query.bm25(
+                query,
+                query_properties=["stems"],
+                limit=limit,
+                filters=within,
+                return_metadata=MetadataQuery(score=True),
+                return_properties=FOUND,
+            )
+        return [_found(each, each.metadata.score or 0.0) for each in result.objects]
+
+    async def _nearest(
+        self, matrix: list[list[float]], within: FilterReturn | None, limit: int
+    ) -> list[Found]:
+        async with self._tenant.reading("vector search", self._tenant.names.chunks) as chunks:
+            result = await chunks.query.near_vector(
+                matrix,
+                target_vector=WINDOWS,
+                limit=limit,
+                filters=within,
+                return_metadata=MetadataQuery(distance=True),
+                return_properties=FOUND,
+            )
+        # Of several vectors, the distance is the least of their negative products: exact, of all numbers.
+        return [_found(each, -(each.metadata.distance or 0.0)) for each in result.objects]
+
+
+def is_word(stem: str) -> bool:
+    """Whether a chunk can hold this stem."""
+    fits = 0 < len(stem) <= MOST_STEM_CHARACTERS
+    return fits and stem.isprintable() and " " not in stem and not stem.startswith(HEADING)
+
+
+def _are_settled(legs: Sequence[Leg], before: LiveVersions, now: LiveVersions) -> bool:
+    dropped = {each.document_key for leg in legs for each in leg.found if not each.is_live(now)}
+    return all(key in before and before[key] == now[key] for key in dropped)
+
+
+def _found(found: Object[Any, Any], score: float) -> Found:
+    values = found.properties
+    return Found(
+        found.uuid,
+        ChunkId(values["chunk_id"]),
+        values["document_key"],
+        values["version_key"],
+        values["window_count"],
+        score,
+    )
+
+
+def _hits(found: Sequence[Found]) -> Hits:
+    return tuple(Hit(each.chunk_id, each.score) for each in found)

@@ -1,0 +1,202 @@
+"""Writes: how a version is stored, becomes visible, and is collected.
+
+The object of a document names its live version, and writing it is the flip. Everything else is ordered
+around that, so that a process may die between any two calls:
+
+- An object in the collection of staged versions is written before anything of a version, and removed after
+  everything else of it: while a document may have objects that are not live, one of these says so.
+- The revision is written after the flip, and what was replaced is collected after the revision.
+- What an interrupted write left behind is invisible; the next write of the document collects it.
+
+Two writers of one document in a process wait for each other. Two processes do not: the last flip wins, and
+a writer whose objects another collected finds them missing before its flip.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from weakref import WeakValueDictionary
+
+from weaviate.collections.classes.data import DataObject
+from weaviate.collections.classes.filters import FilterReturn
+from weaviate.exceptions import WeaviateInsertManyAllFailedError
+
+from services.retrieval.corpus import Definition, Document, DocumentId, EmbeddedChunk, Version
+from services.retrieval.store.port import Committed, IncompleteVersion, StoreUnavailable, VersionIsLive
+from services.retrieval.store.weaviate import filters
+from services.retrieval.store.weaviate.failures import failed, of_objects
+from services.retrieval.store.weaviate.keys import key_of
+from services.retrieval.store.weaviate.lookups import STATE, Lookups
+from services.retrieval.store.weaviate.objects import (
+    chunk_object,
+    definition_object,
+    document_object,
+    staged_object,
+    version_key,
+)
+from services.retrieval.store.weaviate.tenants import TenantCollections
+
+logger = logging.getLogger(__name__)
+
+Objects = Sequence[DataObject[dict[str, Any], None]]
+
+
+class Writer:
+    """Writes to the index of one tenant."""
+
+    def __init__(self, tenant: TenantCollections, lookups: Lookups, clock: Callable[[], datetime]) -> None:
+        self._tenant = tenant
+        self._names = tenant.names
+        self._lookups = lookups
+        self._clock = clock
+        self._locks: WeakValueDictionary[DocumentId, asyncio.Lock] = WeakValueDictionary()
+
+    async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
+        """See `Store.put_chunks`."""
+        await self._put(version, self._names.chunks, list(map(chunk_object, chunks)))
+
+    async def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
+        """See `Store.put_definitions`."""
+        await self._put(version, self._names.definitions, list(map(definition_object, definitions)))
+
+    async def commit(self, document: Document) -> Committed:
+        """See `Store.commit`."""
+        document_id, version = document.version.document_id, version_key(document.version)
+        document_key = key_of(document_id)
+        async with self._lock(document_id):
+            live, staged, (chunks, windows), terms = await asyncio.gather(
+                self._lookups.live([document_key]),
+                self._staged(document_key),
+                self._lookups.stored_counts(document.version),
+                self._lookups.terms_of(document.version),
+            )
+            if (chunks, len(terms)) != (document.chunk_count, document.definition_count):
+                raise IncompleteVersion(
+                    f"{document_id}: {chunks} of {document.chunk_count} chunks and "
+                    f"{len(terms)} of {document.definition_count} definitions are stored"
+                )
+            if version not in staged:
+                await self._insert(self._names.staged, [staged_object(document.version)])
+            visible = replace(document, indexed_at=self._clock())
+            await self._insert(self._names.documents, [document_object(visible, windows, set(terms))])
+            revision = await self._revise()
+            replaced = {each.version_key for each in live.values()} - {version}
+            await self._collect(document_key, replaced | staged | {version}, live=version)
+        return Committed(visible, bool(replaced), revision)
+
+    async def remove(self, document_id: DocumentId) -> str | None:
+        """See `Store.remove`."""
+        document_key = key_of(document_id)
+        async with self._lock(document_id):
+            document, staged = await asyncio.gather(
+                self._lookups.document(document_id), self._staged(document_key)
+            )
+            revision = None
+            if document:
+                staged.add(version_key(document.version))
+                await self._insert(self._names.staged, [staged_object(document.version)])
+                await self._delete_by_id(self._names.documents, document_key)
+                revision = await self._revise()
+            await self._collect(document_key, staged, live=None)
+            return revision
+
+    async def _put(self, version: Version, collection: str, objects: Objects) -> None:
+        document_key, key = key_of(version.document_id), version_key(version)
+        async with self._lock(version.document_id):
+            live, staged = await asyncio.gather(
+                self._lookups.live([document_key]), self._staged(document_key)
+            )
+            live_key = live[document_key].version_key if live else None
+            if live_key == key:
+                stored = await self._lookups.stored(collection, [_id(each) for each in objects])
+                if len(stored) < len({each.uuid for each in objects}):
+                    raise VersionIsLive(f"{version.document_id} is live without some of these")
+                return
+            if key not in staged:
+                await self._insert(self._names.staged, [staged_object(version)])
+                await self._delete_but(document_key, {key} | ({live_key} if live_key else set()))
+                await asyncio.gather(*(self._delete_by_id(self._names.staged, each) for each in staged))
+            await self._insert(collection, objects)
+
+    async def _staged(self, document_key: UUID) -> set[UUID]:
+        """Keys of the versions of a document that were begun."""
+        async with self._tenant.reading("read staged versions", self._names.staged) as staged:
+            found = await staged.query.fetch_objects(
+                filters=filters.of("document_key", document_key), return_properties=[]
+            )
+        return {each.uuid for each in found.objects}
+
+    async def _revise(self) -> str:
+        revision = secrets.token_hex(8)
+        await self._insert(self._names.state, [DataObject({"revision": revision}, uuid=STATE)])
+        return revision
+
+    async def _collect(self, document_key: UUID, versions: set[UUID], live: UUID | None) -> None:
+        """Delete all of these versions but the live one, and the signs of them.
+
+        It is invisible, so what fails is left for the next write of the document.
+        """
+        try:
+            if versions - {live}:
+                await self._delete_but(document_key, {live} if live else set())
+            await asyncio.gather(*(self._delete_by_id(self._names.staged, key) for key in versions))
+        except StoreUnavailable:
+            logger.warning("what a write replaced is collected by the next", exc_info=True)
+
+    async def _delete_but(self, document_key: UUID, versions: set[UUID]) -> None:
+        """Delete a document's chunks and definitions of other versions than these."""
+        wanted = [
+            filters.of("document_key", document_key),
+            *filters.other_than("version_key", sorted(versions)),
+        ]
+        await asyncio.gather(
+            self._delete(self._names.chunks, wanted), self._delete(self._names.definitions, wanted)
+        )
+
+    async def _delete_by_id(self, collection: str, key: UUID) -> None:
+        async with self._tenant.writing("delete", collection) as handle:
+            await handle.data.delete_by_id(key)
+
+    async def _delete(self, collection: str, wanted: list[FilterReturn]) -> None:
+        """Delete all that match; Weaviate takes 10,000 at most in one call, and says so to nobody."""
+        condition = filters.all_of(wanted)
+        assert condition is not None
+        matches = 1
+        while matches:
+            async with self._tenant.writing("delete", collection) as handle:
+                result = await handle.data.delete_many(condition)
+            if result.failed:
+                raise failed()
+            matches = result.matches
+
+    async def _insert(self, collection: str, objects: Objects) -> None:
+        """Store objects in place of those with their ids; what is refused is tried once more."""
+        refused = await self._try_insert(collection, objects)
+        if refused:
+            refused = await self._try_insert(collection, [objects[index] for index in refused])
+        if refused:
+            raise of_objects(refused.values())
+
+    async def _try_insert(self, collection: str, objects: Objects) -> dict[int, str]:
+        """Positions of those that were refused, and what Weaviate says of each."""
+        async with self._tenant.writing("insert", collection) as handle:
+            try:
+                result = await handle.data.insert_many(objects)
+            except WeaviateInsertManyAllFailedError as error:
+                return dict.fromkeys(range(len(objects)), error.message)
+        return {index: failed.message for index, failed in result.errors.items()}
+
+    def _lock(self, document_id: DocumentId) -> asyncio.Lock:
+        return self._locks.setdefault(document_id, asyncio.Lock())
+
+
+def _id(written: DataObject[dict[str, Any], None]) -> UUID:
+    assert isinstance(written.uuid, UUID)
+    return written.uuid

@@ -1,0 +1,49 @@
+"""Stores in the Weaviate that the environment names, for tests."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+
+from services.retrieval.settings import RetrievalSettings
+from services.retrieval.store.port import Store
+from services.retrieval.store.weaviate.stores import open_stores
+from tests.contract.store.drafts import DIMENSION
+
+URL = os.environ.get("WEAVIATE_URL", "")  # noqa: TID251  # of the tests, not of a process
+GRPC_URL = os.environ.get("WEAVIATE_GRPC_URL", "")  # noqa: TID251
+API_KEY = os.environ.get("WEAVIATE_API_KEY", "")  # noqa: TID251
+PREFIX = f"Suite{secrets.token_hex(4)}"
+"""Of the collections of this run of the tests."""
+
+
+def settings(prefix: str = PREFIX) -> RetrievalSettings:
+    """Those of a process that works on the server."""
+    return RetrievalSettings(
+        weaviate_url=URL, weaviate_grpc_url=GRPC_URL, weaviate_api_key=API_KEY, weaviate_prefix=prefix
+    )
+
+
+@asynccontextmanager
+async def open_weaviate() -> AsyncIterator[Store]:
+    """An empty store: a new tenant of collections that all tests of a run share."""
+    stores = await open_stores(settings(), "model", DIMENSION)
+    try:
+        yield await stores.for_tenant(f"t{secrets.token_hex(8)}")
+    finally:
+        await stores.close()
+
+
+def drop_collections(prefix: str = PREFIX) -> None:
+    """Delete every alias and collection whose name begins with `prefix`."""
+    headers = {"Authorization": f"Bearer {API_KEY}"} if API_KEY else {}
+    with httpx.Client(base_url=f"{URL}/v1", headers=headers, timeout=60, trust_env=False) as http:
+        for listed, name in (("aliases", "alias"), ("schema", "class")):
+            found = http.get(f"/{listed}").json()["aliases" if listed == "aliases" else "classes"] or []
+            for each in found:
+                if each[name].startswith(prefix):
+                    http.delete(f"/{listed}/{each[name]}").raise_for_status()
