@@ -41,7 +41,7 @@ LABEL org.opencontainers.image.title="clausegate-${PROCESS}" \
     org.opencontainers.image.revision="${REVISION}" \
     org.opencontainers.image.licenses="LicenseRef-Proprietary"
 RUN rm -rf /usr/local/lib/python3.*/site-packages /usr/local/lib/python3.*/ensurepip /usr/local/bin/pip* \
-    && install --directory --owner=10001 --group=10001 --mode=0700 /var/lib/clausegate
+    && install --directory --owner=10001 --group=10001 --mode=0700 /var/lib/clausegate /etc/clausegate/keys
 COPY --from=packages /opt/packages /opt/packages
 COPY --from=product /opt/clausegate /opt/clausegate
 ENV PATH=/opt/packages/bin:$PATH PYTHONPATH=/opt/clausegate PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \

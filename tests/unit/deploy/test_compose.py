@@ -1,0 +1,219 @@
+"""What docker-compose.yml, the Dockerfile, the collector and Prometheus say of each other and of settings."""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from chassis.telemetry import TelemetrySettings
+from cli.settings import CommandSettings
+from gateway.settings import GatewaySettings
+from services.answer.settings import AnswerSettings
+from services.ingest.settings import IngestSettings
+from services.retrieval.settings import RetrievalSettings
+
+ROOT = Path(__file__).resolve().parents[3]
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES = COMPOSE["services"]
+COLLECTOR = yaml.safe_load((ROOT / "deploy/otel/collector.yaml").read_text())
+PROMETHEUS = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())
+STAGES = dict(
+    re.findall(r"^FROM runtime AS (\w+)\n(.*?)(?=^FROM |\Z)", (ROOT / "Dockerfile").read_text(), re.M | re.S)
+)
+SETTINGS = {
+    "ingest": [IngestSettings],
+    "retrieval": [RetrievalSettings],
+    "answer": [AnswerSettings],
+    "gateway": [GatewaySettings],
+    "cli": [CommandSettings, IngestSettings, RetrievalSettings, AnswerSettings],
+}
+SERVED = ("ingest", "retrieval", "answer", "gateway")
+
+
+def environment(service):
+    return SERVICES[service].get("environment", {})
+
+
+def networks(service):
+    return set(SERVICES[service]["networks"])
+
+
+def variables(settings):
+    return {
+        (field.validation_alias or f"CLAUSEGATE_{name}").upper()
+        for name, field in settings.model_fields.items()
+    }
+
+
+@pytest.mark.parametrize("service", SETTINGS)
+def test_a_process_is_given_only_settings_that_it_reads(service):
+    known = set.union(*(variables(each) for each in (TelemetrySettings, *SETTINGS[service])))
+    exported = {name.upper() for name in TelemetrySettings.model_fields}
+
+    assert set(environment(service)) <= known | exported
+
+
+@pytest.mark.parametrize("service", SERVED)
+def test_a_process_starts_with_its_settings(service, monkeypatch):
+    for name, value in environment(service).items():
+        monkeypatch.setenv(name, re.sub(r"\$\{\w+:[-?][^}]*\}", "", value))
+
+    settings = SETTINGS[service][0]()
+
+    assert getattr(settings, f"{service}_address").startswith("0.0.0.0:")
+
+
+@pytest.mark.parametrize("service", SERVED)
+def test_a_process_listens_where_its_image_is_asked_for_health(service):
+    port = environment(service)[f"CLAUSEGATE_{service.upper()}_ADDRESS"].rpartition(":")[2]
+    default = SETTINGS[service][0].model_fields[f"{service}_address"].default.rpartition(":")[2]
+    asked = re.search(r'"chassis\.probe", "(?:http://)?127\.0\.0\.1:(\d+)', STAGES[service])
+
+    assert port == default == asked[1]
+    assert f"EXPOSE {port}\n" in STAGES[service]
+
+
+@pytest.mark.parametrize(
+    ("service", "name", "value"),
+    [
+        (service, name, value)
+        for service in SETTINGS
+        for name, value in environment(service).items()
+        if re.fullmatch(r"(https?://)?[a-z-]+:\d+", value)
+    ],
+)
+def test_an_address_names_a_service_that_can_be_reached_and_listens_there(service, name, value):
+    address = urlsplit(value if "//" in value else f"//{value}")
+    listening = {
+        "weaviate": {8080, 50051},
+        "otel-collector": {4317, 4318},
+        **{each: {int(environment(each)[f"CLAUSEGATE_{each.upper()}_ADDRESS"][8:])} for each in SERVED},
+    }
+
+    assert address.port in listening[address.hostname]
+    assert networks(service) & networks(address.hostname) - {"outbound", "edge"}
+
+
+def test_the_store_is_reached_by_retrieval_and_its_jobs_alone():
+    neighbours = {name for name in SERVICES if networks(name) & networks("weaviate")}
+
+    assert neighbours == {"weaviate", "retrieval", "cli"}
+    assert COMPOSE["networks"]["store"]["internal"]
+
+
+def test_only_those_who_may_call_a_model_server_reach_beyond_the_machine():
+    outward = {name for name, network in COMPOSE["networks"].items() if not (network or {}).get("internal")}
+
+    assert outward == {"edge", "outbound"}
+    assert {name for name in SERVICES if "outbound" in networks(name)} == {"retrieval", "answer", "cli"}
+    assert {name for name in SERVICES if "edge" in networks(name)} == {"gateway", "jaeger", "prometheus"}
+
+
+def test_only_the_gateway_and_viewers_publish_a_port_and_only_on_loopback():
+    published = {name: each["ports"] for name, each in SERVICES.items() if "ports" in each}
+
+    assert published == {
+        "gateway": ["${PUBLISH:-127.0.0.1:8000}:8000"],
+        "jaeger": ["127.0.0.1:16686:16686"],
+        "prometheus": ["127.0.0.1:9090:9090"],
+    }
+    assert all(SERVICES[name]["profiles"] == ["observability"] for name in ("jaeger", "prometheus"))
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_container_can_write_and_do_no_more_than_it_needs(service):
+    container = SERVICES[service]
+
+    assert container["read_only"] is True
+    assert container["cap_drop"] == ["ALL"]
+    assert container["security_opt"] == ["no-new-privileges:true"]
+    assert {"memory", "pids"} <= set(container["deploy"]["resources"]["limits"])
+    assert not {"privileged", "network_mode", "pid", "ipc", "cap_add", "devices"} & set(container)
+
+
+@pytest.mark.parametrize("service", [name for name in SERVICES if name not in SETTINGS])
+def test_what_is_not_ours_is_pinned_to_a_release(service):
+    assert re.fullmatch(r"[a-z0-9/-]+:v?\d+\.\d+\.\d+", SERVICES[service]["image"])
+
+
+@pytest.mark.parametrize("service", SETTINGS)
+def test_ours_are_the_images_that_make_builds(service):
+    listed = re.search(r"^PROCESSES \?= (.*)$", (ROOT / "Makefile").read_text(), re.M)[1].split()
+
+    assert SERVICES[service]["image"] == f"clausegate-{service}:${{TAG:-dev}}"
+    assert sorted(listed) == sorted(STAGES)
+
+
+def test_volumes_and_networks_are_declared():
+    named = {
+        volume.partition(":")[0]
+        for service in SERVICES.values()
+        for volume in service.get("volumes", ())
+        if not volume.startswith(".")
+    }
+
+    assert named == set(COMPOSE["volumes"])
+    assert set().union(*(networks(name) for name in SERVICES)) == set(COMPOSE["networks"])
+
+
+def test_keys_can_be_changed_by_the_job_alone():
+    mounts = {
+        name: [v for v in each["volumes"] if v.startswith("keys:")]
+        for name, each in SERVICES.items()
+        if name in SETTINGS
+    }
+    folder = str(Path(environment("gateway")["CLAUSEGATE_API_KEYS_FILE"]).parent)
+
+    assert mounts.pop("cli") == [f"keys:{folder}"]
+    assert set(map(tuple, mounts.values())) == {(f"keys:{folder}:ro",)}
+
+
+def test_no_secret_stands_in_the_file():
+    secrets = {
+        (service, name): value
+        for service in SERVICES
+        for name, value in environment(service).items()
+        if re.search(r"KEY$|KEYS$|SECRET|PASSWORD|TOKEN", name)
+    }
+
+    assert secrets
+    assert all(re.fullmatch(r"\$\{[A-Z_]+:[-?][^}]*\}", value) for value in secrets.values())
+
+
+def test_the_collector_can_be_sent_to_and_asked_where_the_others_think():
+    receivers = COLLECTOR["receivers"]["otlp"]["protocols"]
+    fetched = {
+        target
+        for job in PROMETHEUS["scrape_configs"]
+        for group in job["static_configs"]
+        for target in group["targets"]
+    }
+    own = COLLECTOR["service"]["telemetry"]["metrics"]["readers"][0]["pull"]["exporter"]["prometheus"]["port"]
+    ours = COLLECTOR["exporters"]["prometheus"]["endpoint"].rpartition(":")[2]
+
+    assert receivers["grpc"]["endpoint"] == "0.0.0.0:4317"
+    assert receivers["http"]["endpoint"] == "0.0.0.0:4318"
+    assert fetched == {f"otel-collector:{ours}", f"otel-collector:{own}"}
+    assert networks("prometheus") & networks("otel-collector")
+
+
+def test_the_collector_defines_what_its_pipelines_name():
+    pipelines = COLLECTOR["service"]["pipelines"].values()
+    connectors = set(COLLECTOR["connectors"])
+    sources = set(COLLECTOR["receivers"]) | connectors
+    targets = set(COLLECTOR["exporters"]) | connectors | {"${env:TRACES_TO:-nop}"}
+
+    assert all(set(pipeline["receivers"]) <= sources for pipeline in pipelines)
+    assert all(set(pipeline["exporters"]) <= targets for pipeline in pipelines)
+    assert all(set(pipeline["processors"]) <= set(COLLECTOR["processors"]) for pipeline in pipelines)
+    assert set(COLLECTOR["service"]["extensions"]) == set(COLLECTOR["extensions"])
+
+
+def test_the_collector_reads_variables_that_it_is_given():
+    read = set(re.findall(r"\$\{env:(\w+)", (ROOT / "deploy/otel/collector.yaml").read_text()))
+
+    assert read <= set(environment("otel-collector"))
+    assert environment("otel-collector")["TRACES_ENDPOINT"] == "${TRACES_ENDPOINT:-jaeger:4317}"
+    assert networks("jaeger") & networks("otel-collector")
