@@ -1,0 +1,295 @@
+"""The gRPC side of the fake Weaviate: batches, searches and aggregates, as far as our store asks for them.
+
+What the real server refuses is refused. What the fake cannot do is refused, too, and held against the test.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from weaviate.proto.v1 import (
+    aggregate_pb2,
+    base_pb2,
+    base_search_pb2,
+    batch_delete_pb2,
+    batch_pb2,
+    search_get_pb2,
+    tenants_pb2,
+)
+
+from tests.fakes.weaviate_database import Collection, Database, Refused, Stored, Tenant
+from tests.fakes.weaviate_filters import condition
+from tests.fakes.weaviate_ranking import Ranking, keyword_ranking, vector_ranking
+from tests.fakes.weaviate_schema import Unsupported
+from tests.fakes.weaviate_wire import (
+    check_known,
+    properties_reply,
+    read_matrix,
+    read_properties,
+    read_vectors,
+    vectors_reply,
+)
+
+DEFAULT_LIMIT = 10
+MOST_RESULTS = 10_000
+METADATA = (
+    "uuid",
+    "vector",
+    "vectors",
+    "distance",
+    "score",
+    "creation_time_unix",
+    "last_update_time_unix",
+    "is_consistent",
+)
+"""What may be asked of an object besides its properties; one replica says nothing of consistency."""
+DEFAULT_GROUPS = 100
+Rejects = Callable[[int], str | None]
+"""Why the object of a batch with this index is rejected; None if it is not."""
+Replies = search_get_pb2.SearchReply
+Batch = batch_pb2.BatchObjectsRequest
+
+
+def none(index: int) -> None:
+    """Rejects no object."""
+
+
+def batch_objects(database: Database, request: Batch, rejects: Rejects = none) -> batch_pb2.BatchObjectsReply:
+    """Store what can be stored; the rest is named in the reply, which is no error."""
+    check_known(request, "objects")
+    errors = []
+    for index, sent in enumerate(request.objects):
+        try:
+            if message := rejects(index):
+                raise Refused(message)
+            _put(database, sent)
+        except Refused as refused:
+            errors.append(batch_pb2.BatchObjectsReply.BatchError(index=index, error=str(refused)))
+    return batch_pb2.BatchObjectsReply(errors=errors)
+
+
+def _put(database: Database, sent: batch_pb2.BatchObject) -> None:
+    check_known(sent, "uuid", "properties", "collection", "tenant", "vectors")
+    collection = database.collection(sent.collection)
+    properties = read_properties(sent.properties, collection)
+    vectors = read_vectors(sent.vectors, collection)
+    tenant = collection.tenant(sent.tenant)
+    tenant.put(UUID(sent.uuid), properties, vectors, collection.searchable)
+
+
+def batch_delete(
+    database: Database, request: batch_delete_pb2.BatchDeleteRequest, rejects: Rejects = none
+) -> batch_delete_pb2.BatchDeleteReply:
+    """Delete what passes the filter, 10,000 objects at most: that there are more is no error."""
+    check_known(request, "collection", "filters", "tenant", "dry_run")
+    collection, tenant = _place(database, request)
+    if not request.HasField("filters"):
+        raise Refused("no filters in batch delete request")
+    matching = _matching(collection, tenant, request.filters)
+    tried = matching[:MOST_RESULTS]
+    deleted = [stored for index, stored in enumerate(tried) if not rejects(index)]
+    for stored in deleted if not request.dry_run else ():
+        del tenant.objects[stored.uuid]
+    return batch_delete_pb2.BatchDeleteReply(
+        matches=len(matching), successful=len(deleted), failed=len(tried) - len(deleted)
+    )
+
+
+def search(database: Database, request: search_get_pb2.SearchRequest) -> Replies:
+    """A ranking by words or vectors, or a list."""
+    check_known(
+        request,
+        "collection",
+        "tenant",
+        "properties",
+        "metadata",
+        "limit",
+        "offset",
+        "sort_by",
+        "filters",
+        "bm25_search",
+        "near_vector",
+    )
+    collection, tenant = _place(database, request)
+    limit = request.limit or DEFAULT_LIMIT
+    if request.offset + limit > MOST_RESULTS:
+        raise Refused(
+            "query maximum results exceeded: the total limit calculated from the provided offset "
+            f"'{request.offset}' and limit '{limit}' exceeds the configured value for "
+            f"QUERY_MAXIMUM_RESULTS '{MOST_RESULTS}'"
+        )
+    found = _ranked(collection, tenant, request, request.offset + limit)[request.offset :]
+    names = _names(collection, request)
+    return Replies(results=[_result(collection, request, each, score, names) for each, score in found])
+
+
+def _ranked(
+    collection: Collection, tenant: Tenant, request: search_get_pb2.SearchRequest, limit: int
+) -> Ranking:
+    allowed = None
+    if request.HasField("filters"):
+        allowed = {each.uuid: None for each in _matching(collection, tenant, request.filters)}
+    if request.HasField("near_vector"):
+        name, query = _target(collection, request.near_vector)
+        return vector_ranking(tenant, name, query, limit, allowed)
+    if request.HasField("bm25_search"):
+        wanted = request.bm25_search
+        check_known(wanted, "query", "properties")
+        return keyword_ranking(collection, tenant, wanted.query, wanted.properties, limit, allowed)
+    # Without a filter the real server goes by id, with one by when an object was written.
+    listed = tenant.in_order() if allowed is None else [tenant.objects[uuid] for uuid in allowed]
+    for sorting in reversed(request.sort_by):
+        listed = _sorted(collection, listed, sorting)
+    return [(each, 0.0) for each in listed[:limit]]
+
+
+def _target(collection: Collection, wanted: base_search_pb2.NearVector) -> tuple[str, Any]:
+    check_known(wanted, "targets", "vectors")
+    (name,) = wanted.targets.target_vectors or collection.multi_vectors
+    if name not in collection.multi_vectors:
+        raise Refused(f"class {collection.name} does not have named vector {name} configured")
+    (vector,) = wanted.vectors
+    return name, read_matrix(vector)
+
+
+def _sorted(collection: Collection, listed: Sequence[Stored], sorting: search_get_pb2.SortBy) -> list[Stored]:
+    """By one property. Texts are compared without case; what has none comes first."""
+    (name,) = sorting.path
+    if name.startswith("_"):
+        raise Unsupported(f"sorting by {name}")
+    collection.property(name)
+
+    def key(stored: Stored) -> tuple[bool, Any]:
+        value = stored.properties.get(name)
+        return value is not None, value.lower() if isinstance(value, str) else value or 0
+
+    return sorted(listed, key=key, reverse=not sorting.ascending)
+
+
+def _names(collection: Collection, request: search_get_pb2.SearchRequest) -> list[str]:
+    wanted = request.properties
+    if not request.HasField("properties") or wanted.return_all_nonref_properties:
+        return list(collection.properties)
+    check_known(wanted, "non_ref_properties")
+    return list(wanted.non_ref_properties)
+
+
+def _result(
+    collection: Collection,
+    request: search_get_pb2.SearchRequest,
+    stored: Stored,
+    score: float,
+    names: Sequence[str],
+) -> search_get_pb2.SearchResult:
+    wanted = request.metadata
+    check_known(wanted, *METADATA)
+    vectors = (
+        stored.vectors
+        if wanted.vector
+        else {name: stored.vectors[name] for name in wanted.vectors if name in stored.vectors}
+    )
+    metadata = search_get_pb2.MetadataResult(
+        id=str(stored.uuid) if wanted.uuid else "",
+        id_as_bytes=stored.uuid.bytes if wanted.uuid else b"",
+        vectors=[vectors_reply(*each) for each in vectors.items()],
+    )
+    if wanted.creation_time_unix:
+        metadata.creation_time_unix, metadata.creation_time_unix_present = stored.created, True
+    if wanted.last_update_time_unix:
+        metadata.last_update_time_unix, metadata.last_update_time_unix_present = stored.updated, True
+    if wanted.distance and request.HasField("near_vector"):
+        metadata.distance, metadata.distance_present = score, True
+    if wanted.score and request.HasField("bm25_search"):
+        metadata.score, metadata.score_present = score, True
+    return search_get_pb2.SearchResult(
+        properties=properties_reply(collection, stored, names), metadata=metadata
+    )
+
+
+def aggregate(database: Database, request: aggregate_pb2.AggregateRequest) -> aggregate_pb2.AggregateReply:
+    """Counts and sums, of all or by the values of a property."""
+    check_known(
+        request, "collection", "tenant", "objects_count", "aggregations", "group_by", "limit", "filters"
+    )
+    collection, tenant = _place(database, request)
+    objects = _matching(collection, tenant, request.filters if request.HasField("filters") else None)
+    if not request.HasField("group_by"):
+        single = aggregate_pb2.AggregateReply.Single(**_totals(collection, request, objects))
+        return aggregate_pb2.AggregateReply(single_result=single)
+    groups = _groups(collection, request, objects)
+    if not groups:
+        return aggregate_pb2.AggregateReply()
+    return aggregate_pb2.AggregateReply(grouped_results=aggregate_pb2.AggregateReply.Grouped(groups=groups))
+
+
+def _groups(
+    collection: Collection, request: aggregate_pb2.AggregateRequest, objects: Iterable[Stored]
+) -> list[aggregate_pb2.AggregateReply.Group]:
+    """The largest groups; that there are more is no error."""
+    name = request.group_by.property
+    if collection.property(name).data_type not in ("text", "uuid"):
+        raise Unsupported("groups by a property that is no text")
+    by_value: dict[str, list[Stored]] = defaultdict(list)
+    for each in objects:
+        if name in each.properties:
+            by_value[each.properties[name]].append(each)
+    largest = sorted(by_value.items(), key=lambda item: -len(item[1]))[: request.limit or DEFAULT_GROUPS]
+    group = aggregate_pb2.AggregateReply.Group
+    return [
+        group(grouped_by=group.GroupedBy(path=[name], text=value), **_totals(collection, request, members))
+        for value, members in largest
+    ]
+
+
+def _totals(
+    collection: Collection, request: aggregate_pb2.AggregateRequest, objects: Sequence[Stored]
+) -> dict[str, Any]:
+    reply = aggregate_pb2.AggregateReply.Aggregations
+    return {
+        "objects_count": len(objects),
+        "aggregations": reply(
+            aggregations=[_total(collection, each, objects) for each in request.aggregations]
+        ),
+    }
+
+
+def _total(
+    collection: Collection, wanted: aggregate_pb2.AggregateRequest.Aggregation, objects: Sequence[Stored]
+) -> aggregate_pb2.AggregateReply.Aggregations.Aggregation:
+    check_known(wanted, "property", "int")
+    check_known(wanted.int, "count", "sum", "maximum", "minimum")
+    if collection.property(wanted.property).data_type != "int":
+        raise Unsupported("sums of what is no number")
+    values = [each.properties[wanted.property] for each in objects if wanted.property in each.properties]
+    reply = aggregate_pb2.AggregateReply.Aggregations.Aggregation
+    totals = {"count": len(values)} if wanted.int.count else {}
+    if values:
+        every = {"sum": sum(values), "maximum": max(values), "minimum": min(values)}
+        totals |= {name: value for name, value in every.items() if getattr(wanted.int, name)}
+    return reply(property=wanted.property, int=reply.Integer(type="", **totals))
+
+
+def tenants_get(database: Database, request: tenants_pb2.TenantsGetRequest) -> tenants_pb2.TenantsGetReply:
+    """All tenants, or those of these names that are there."""
+    collection = database.collection(request.collection)
+    names = list(request.names.values) if request.HasField("names") else list(collection.tenants)
+    hot = tenants_pb2.TENANT_ACTIVITY_STATUS_HOT
+    return tenants_pb2.TenantsGetReply(
+        tenants=[
+            tenants_pb2.Tenant(name=each, activity_status=hot) for each in names if each in collection.tenants
+        ]
+    )
+
+
+def _place(database: Database, request: Any) -> tuple[Collection, Tenant]:
+    collection = database.collection(request.collection)
+    return collection, collection.tenant(request.tenant)
+
+
+def _matching(collection: Collection, tenant: Tenant, filters: base_pb2.Filters | None) -> list[Stored]:
+    """In the order in which they were written."""
+    passes = condition(filters, collection) if filters is not None else (lambda _: True)
+    return sorted(filter(passes, tenant.objects.values()), key=lambda each: each.number)
