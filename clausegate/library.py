@@ -8,11 +8,12 @@ from pathlib import Path
 
 from clausegate.connection import Addresses, Connection
 from clausegate.corpus.v1.document_pb2 import Document
-from clausegate.errors import clausegate_errors
+from clausegate.errors import ClausegateError, clausegate_errors
 from clausegate.ingest.v1.ingest_service_pb2 import (
     GetOriginalRequest,
     IngestProgress,
     IngestReceipt,
+    ReindexDocumentRequest,
     RemoveDocumentRequest,
     RemoveDocumentResponse,
 )
@@ -63,6 +64,30 @@ class Library(Connection):
             return await upload(
                 self._ingest, content, Target(source, path, deadline_seconds), progress or _ignore
             )
+
+    async def reindex_document(
+        self,
+        document_id: str,
+        *,
+        progress: Callable[[IngestProgress], None] | None = None,
+        deadline_seconds: float = 600.0,
+    ) -> IngestReceipt:
+        """Let the service read the archived original of a document again, after an update of the product.
+
+        Repeating after a failure is safe; until the receipt the old version answers. `progress` is called for
+        every report of the service.
+        """
+        request = ReindexDocumentRequest(document_id=document_id)
+        receipt = None
+        async with aclosing(self._events(self._ingest.ReindexDocument, request, deadline_seconds)) as events:
+            async for event in events:
+                if event.HasField("progress"):
+                    (progress or _ignore)(event.progress)
+                elif event.HasField("receipt"):
+                    receipt = event.receipt
+        if receipt is None:
+            raise ClausegateError("INTERNAL", "INTERNAL", "the call ended without a receipt")
+        return receipt
 
     async def remove_document(
         self, document_id: str, *, deadline_seconds: float | None = None

@@ -53,7 +53,7 @@ from clausegate.retrieval.v1.retrieval_service_pb2 import (
     SearchResponse,
 )
 from cli.folders import LocalFile
-from cli.rest import GatewayError, Parameters, Rest, parsed, segment
+from cli.rest import Event, GatewayError, Parameters, Rest, parsed, segment
 
 
 class GatewayClient:
@@ -164,17 +164,28 @@ class GatewayClient:
 
     async def ingest(self, file: LocalFile, progress: Callable[[IngestProgress], None]) -> IngestReceipt:
         """Upload one file; `progress` is told what the service reports meanwhile."""
-        receipt = None
         with file.location.open("rb") as content:
             form = {"source": file.source, "path": file.path}
             upload = {"file": (file.location.name, content)}
             async with self._rest.events("/v1/documents", data=form, files=upload) as events:
-                async for each in events:
-                    event = parsed(each, IngestDocumentResponse())
-                    if event.HasField("progress"):
-                        progress(event.progress)
-                    elif event.HasField("receipt"):
-                        receipt = event.receipt
-        if receipt is None:
-            raise GatewayError({"title": "The upload ended without a receipt."})
-        return receipt
+                return await _receipt(events, progress)
+
+    async def reindex(self, document_id: str, progress: Callable[[IngestProgress], None]) -> IngestReceipt:
+        """Let the archived original of a document be read again; `progress` as in `ingest`."""
+        path = f"/v1/documents/{quote(document_id)}:reindex"
+        async with self._rest.events(path, json={}) as events:
+            return await _receipt(events, progress)
+
+
+async def _receipt(events: AsyncIterator[Event], progress: Callable[[IngestProgress], None]) -> IngestReceipt:
+    """The receipt at the end; events of an upload hold all that those of reading a document again hold."""
+    receipt = None
+    async for each in events:
+        event = parsed(each, IngestDocumentResponse())
+        if event.HasField("progress"):
+            progress(event.progress)
+        elif event.HasField("receipt"):
+            receipt = event.receipt
+    if receipt is None:
+        raise GatewayError({"title": "The call ended without a receipt."})
+    return receipt

@@ -1,4 +1,4 @@
-"""Ingests a folder through the gateway: only what differs is sent, a failure of one file stops no other."""
+"""Ingests a folder, or what is archived again, through the gateway; a failure of one file stops no other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from clausegate.ingest.v1.ingest_service_pb2 import IngestOutcome, IngestProgress
+from clausegate.ingest.v1.ingest_service_pb2 import IngestOutcome, IngestProgress, IngestReceipt
 from cli.folders import LocalFile, Plan, compare
 from cli.gateway_client import GatewayClient
 from cli.rest import GatewayError
@@ -54,14 +54,14 @@ class FileResult:
 class Watcher:
     """Is told how an ingestion goes; this one does not look."""
 
-    def planned(self, plan: Plan) -> None:
-        """All uploads and removals are known."""
+    def planned(self, total: int, unchanged: int) -> None:
+        """It is known how many documents there are, and how many of them cost nothing."""
 
-    def progressed(self, file: LocalFile, progress: IngestProgress) -> None:
-        """The service reports on one file."""
+    def progressed(self, document_id: str, progress: IngestProgress) -> None:
+        """The service reports on one document."""
 
     def finished(self, result: FileResult) -> None:
-        """One upload or removal is over, well or not."""
+        """One document is done, well or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Choices:
 async def ingest_folder(
     gateway: GatewayClient, files: Sequence[LocalFile], choices: Choices, watcher: Watcher
 ) -> list[FileResult]:
-    """Make the index show these files. Results come by document id.
+    """Make the index show these files; only what differs is sent. Results come by document id.
 
     Raises `GatewayError` when not even the index can be listed.
     """
@@ -88,7 +88,7 @@ async def ingest_folder(
     plan = compare(files, hashes, indexed)
     if choices.force:
         plan = Plan((*plan.upload, *plan.unchanged), (), plan.vanished)
-    watcher.planned(plan)
+    watcher.planned(len(plan.upload) + len(plan.unchanged), len(plan.unchanged))
     results = [FileResult(file.document_id, Outcome.UNCHANGED) for file in plan.unchanged]
     slots = asyncio.Semaphore(CONCURRENT_UPLOADS)
     async with asyncio.TaskGroup() as group:
@@ -97,6 +97,34 @@ async def ingest_folder(
             tasks += [group.create_task(_remove(gateway, gone, slots, watcher)) for gone in plan.vanished]
     results += [task.result() for task in tasks]
     return sorted(results, key=lambda result: result.document_id)
+
+
+async def reindex_originals(
+    gateway: GatewayClient, sources: Sequence[str], watcher: Watcher
+) -> list[FileResult]:
+    """Let the service read the originals of these sources again, all when empty. Results come by document id.
+
+    What its parser and chunker made already is unchanged. Raises `GatewayError` when there is no list.
+    """
+    document_ids = [document.document_id async for document in gateway.documents(list(sources))]
+    watcher.planned(len(document_ids), 0)
+    slots = asyncio.Semaphore(CONCURRENT_UPLOADS)
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_reindex(gateway, each, slots, watcher)) for each in document_ids]
+    return [task.result() for task in tasks]
+
+
+async def _reindex(
+    gateway: GatewayClient, document_id: str, slots: asyncio.Semaphore, watcher: Watcher
+) -> FileResult:
+    async with slots:
+        try:
+            receipt = await gateway.reindex(document_id, partial(watcher.progressed, document_id))
+            result = _done(document_id, receipt)
+        except GatewayError as error:
+            result = FileResult(document_id, Outcome.FAILED, reason=str(error))
+    watcher.finished(result)
+    return result
 
 
 async def _indexed(gateway: GatewayClient, sources: set[str]) -> dict[str, str]:
@@ -120,11 +148,15 @@ async def _uploaded(gateway: GatewayClient, file: LocalFile, watcher: Watcher) -
     if not file.has_sound_name:
         return FileResult(file.document_id, Outcome.FAILED, reason="the file's name is not valid UTF-8")
     try:
-        receipt = await gateway.ingest(file, partial(watcher.progressed, file))
+        receipt = await gateway.ingest(file, partial(watcher.progressed, file.document_id))
     except (GatewayError, OSError) as error:
         return FileResult(file.document_id, Outcome.FAILED, reason=str(error))
+    return _done(file.document_id, receipt)
+
+
+def _done(document_id: str, receipt: IngestReceipt) -> FileResult:
     return FileResult(
-        file.document_id,
+        document_id,
         Outcome(IngestOutcome.Name(receipt.outcome).removeprefix("INGEST_OUTCOME_")),
         receipt.document.chunk_count,
         tuple(receipt.document.unreadable_pages),

@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from clausegate.ingest.v1.ingest_service_pb2 import IngestProgress, IngestStage
-from cli.folders import LocalFile, Plan
 from cli.ingestion import FileResult, Watcher
 
 STAGES = {
@@ -47,19 +46,16 @@ class Bars(Watcher):
         """Wipe the bars."""
         self._progress.stop()
 
-    def planned(self, plan: Plan) -> None:
+    def planned(self, total: int, unchanged: int) -> None:
         """Start the bar over all files; unchanged ones are done already."""
-        total = len(plan.upload) + len(plan.unchanged)
-        self._overall = self._progress.add_task(
-            "files", stage="all", total=total, completed=len(plan.unchanged)
-        )
+        self._overall = self._progress.add_task("files", stage="all", total=total, completed=unchanged)
 
-    def progressed(self, file: LocalFile, progress: IngestProgress) -> None:
+    def progressed(self, document_id: str, progress: IngestProgress) -> None:
         """Move the file's bar; it appears with the first report."""
-        if file.document_id not in self._files:
-            self._files[file.document_id] = self._progress.add_task(file.document_id, stage="", total=None)
+        if document_id not in self._files:
+            self._files[document_id] = self._progress.add_task(document_id, stage="", total=None)
         self._progress.update(
-            self._files[file.document_id],
+            self._files[document_id],
             stage=STAGES.get(progress.stage, ""),
             completed=progress.done,
             total=progress.total or None,

@@ -52,10 +52,11 @@ def endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoi
     """The endpoint of one route. The method takes one request message."""
     stub = downstream.stub(method)
     settings = downstream.settings
+    limits = _deadlines(method, settings)
 
     async def answer(request: Request) -> Response:
         message = await read_request(request, method, binding, settings.max_body_bytes)
-        timeout = deadline_seconds(request, settings.request_deadline_seconds, settings.max_deadline_seconds)
+        timeout = deadline_seconds(request, *limits)
         call = stub(message, timeout=timeout)
         wait = partial(while_wanted, request.receive, downstream.cut_off)
         if method.streams_responses:
@@ -63,6 +64,13 @@ def endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoi
         return json_response(await wait(_result(call)))
 
     return answer
+
+
+def _deadlines(method: Method, settings: GatewaySettings) -> tuple[float, float]:
+    """Seconds that a call has by default and at most; to read a document again takes as long as an upload."""
+    if method.area == "ingest" and method.streams_responses:
+        return settings.upload_deadline_seconds, settings.upload_deadline_seconds
+    return settings.request_deadline_seconds, settings.max_deadline_seconds
 
 
 async def read_request(request: Request, method: Method, binding: Binding, limit: int) -> Message:

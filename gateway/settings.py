@@ -23,10 +23,14 @@ class GatewaySettings(ProcessSettings):
         description="Time for a request that does not say `X-Request-Timeout`: two calls of a model.",
     )
     max_deadline_seconds: float = Field(
-        default=600.0, gt=0, description="The most that `X-Request-Timeout` can ask for, uploads excepted."
+        default=600.0,
+        gt=0,
+        description="The most that `X-Request-Timeout` can ask for, unless a file is ingested.",
     )
     upload_deadline_seconds: float = Field(
-        default=3600.0, gt=0, description="Time for ingesting an upload, and the most that can be asked for."
+        default=3600.0,
+        gt=0,
+        description="Time for ingesting a file, uploaded or archived, and the most that can be asked for.",
     )
     max_body_bytes: int = Field(default=4 * 2**20, ge=1, description="Largest JSON body.")
     max_upload_bytes: int = Field(

@@ -11,7 +11,7 @@ import contextlib
 import os
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -51,7 +51,7 @@ class Archive:
         """Drop the document's references, except to `but`; delete originals that nobody refers to."""
         await asyncio.to_thread(self._release, tenant, document_id, but)
 
-    async def read(self, tenant: str, content_sha256: str) -> AsyncIterator[bytes]:
+    async def read(self, tenant: str, content_sha256: str) -> AsyncGenerator[bytes, None]:
         """Yield an original in pieces of at most 1 MiB; raises `DocumentNotFound`.
 
         The file stays readable to its end when it is released meanwhile.
@@ -59,7 +59,9 @@ class Archive:
         try:
             file = await asyncio.to_thread(self._blob(tenant, content_sha256).open, "rb")
         except FileNotFoundError as error:
-            raise DocumentNotFound("its original is not archived", field="document_id") from error
+            raise DocumentNotFound(
+                "its original is not archived: ingest the file again", field="document_id"
+            ) from error
         with file:
             while data := await asyncio.to_thread(file.read, PIECE_BYTES):
                 yield data

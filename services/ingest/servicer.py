@@ -43,6 +43,18 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
         revision = await self._pipeline.remove(current_caller().tenant, document_id)
         return wire.RemoveDocumentResponse(index_revision=revision)
 
+    async def ReindexDocument(  # noqa: N802
+        self, request: wire.ReindexDocumentRequest, context: Context
+    ) -> AsyncIterator[wire.ReindexDocumentResponse]:
+        """Ingest an archived original again."""
+        document_id = _required(request.document_id)
+        async for event in self._pipeline.reindex(current_caller().tenant, document_id):
+            match event:
+                case Progress():
+                    yield wire.ReindexDocumentResponse(progress=_progress(event))
+                case Receipt():
+                    yield wire.ReindexDocumentResponse(receipt=_receipt(event))
+
     async def GetOriginal(  # noqa: N802
         self, request: wire.GetOriginalRequest, context: Context
     ) -> AsyncIterator[wire.GetOriginalResponse]:
@@ -78,19 +90,24 @@ def _response(event: Event) -> wire.IngestDocumentResponse:
     match event:
         case SendBytes():
             return wire.IngestDocumentResponse(send_bytes=wire.SendBytes())
-        case Progress(stage, done, total):
-            code = wire.IngestStage.Value(f"INGEST_STAGE_{stage.name}")
-            return wire.IngestDocumentResponse(
-                progress=wire.IngestProgress(stage=code, done=done, total=total)
-            )
-        case Receipt(outcome, document, index_revision, hidden_characters):
-            receipt = wire.IngestReceipt(
-                outcome=wire.IngestOutcome.Value(f"INGEST_OUTCOME_{outcome.name}"),
-                document=document_to_wire(document),
-                index_revision=index_revision,
-                hidden_characters=hidden_characters,
-            )
-            return wire.IngestDocumentResponse(receipt=receipt)
+        case Progress():
+            return wire.IngestDocumentResponse(progress=_progress(event))
+        case Receipt():
+            return wire.IngestDocumentResponse(receipt=_receipt(event))
+
+
+def _progress(progress: Progress) -> wire.IngestProgress:
+    stage = wire.IngestStage.Value(f"INGEST_STAGE_{progress.stage.name}")
+    return wire.IngestProgress(stage=stage, done=progress.done, total=progress.total)
+
+
+def _receipt(receipt: Receipt) -> wire.IngestReceipt:
+    return wire.IngestReceipt(
+        outcome=wire.IngestOutcome.Value(f"INGEST_OUTCOME_{receipt.outcome.name}"),
+        document=document_to_wire(receipt.document),
+        index_revision=receipt.index_revision,
+        hidden_characters=receipt.hidden_characters,
+    )
 
 
 def _required(document_id: str) -> str:

@@ -267,6 +267,17 @@ class Ingest(ingest_service_pb2_grpc.IngestServiceServicer):
         yield Event(receipt=ingest_service_pb2.IngestReceipt(outcome=outcome, document=document))
         self.script.ended = True
 
+    async def ReindexDocument(self, request, context):  # noqa: N802
+        Event = ingest_service_pb2.ReindexDocumentResponse  # noqa: N806
+        self.script.note(request, context)
+        yield Event(progress=ingest_service_pb2.IngestProgress(done=1))
+        document = document_pb2.Document(document_id=request.document_id)
+        yield Event(
+            receipt=ingest_service_pb2.IngestReceipt(
+                outcome=ingest_service_pb2.INGEST_OUTCOME_UPDATED, document=document
+            )
+        )
+
     async def RemoveDocument(self, request, context):  # noqa: N802
         self.script.note(request, context)
         return ingest_service_pb2.RemoveDocumentResponse(index_revision="2")

@@ -252,6 +252,16 @@ async def test_a_file_is_ingested_read_back_and_removed(client, tmp_path):
     assert removed.index_revision != receipt.index_revision
 
 
+async def test_an_original_is_read_again(client):
+    receipt = await client.reindex_document("northgate/terms.txt", progress=print)
+
+    assert receipt.outcome == IngestOutcome.INGEST_OUTCOME_UNCHANGED
+    assert receipt.document.document_id == "northgate/terms.txt"
+    with pytest.raises(clausegate.ClausegateError) as failure:
+        await client.reindex_document("northgate/none.txt")
+    assert failure.value.reason == "DOCUMENT_NOT_FOUND"
+
+
 async def test_a_file_of_many_parts_arrives_whole(client):
     attachment = random.Random(7).randbytes(900_000)
     with pymupdf.open() as pdf:

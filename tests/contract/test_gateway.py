@@ -456,6 +456,15 @@ async def test_an_upload_reports_progress_to_who_accepts_events(client):
     assert events[1][2]["outcome"] == "INGEST_OUTCOME_CREATED"
 
 
+async def test_an_original_is_read_again_with_the_time_of_an_upload(script):
+    async with running(script, request_deadline_seconds=5, upload_deadline_seconds=50) as client:
+        events = await events_of(client, "/v1/documents/cme/rules/fees%20a.txt:reindex", json={})
+    assert [name for name, _, _ in events] == ["progress", "receipt"]
+    assert events[1][2]["outcome"] == "INGEST_OUTCOME_UPDATED"
+    assert events[1][2]["document"]["documentId"] == "cme/rules/fees a.txt"
+    assert 5 < script.seconds_left < 51
+
+
 @pytest.mark.parametrize("headers", [{}, {"Accept": "text/event-stream"}])
 async def test_a_rejected_upload_is_a_problem(client, script, headers):
     script.failure = NotFound("no", field="path")

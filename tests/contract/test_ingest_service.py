@@ -141,6 +141,11 @@ class Stack:
         with upstream_errors():
             return b"".join([part.data async for part in self.stub.GetOriginal(request)])
 
+    async def reindex(self, document_id):
+        request = wire.ReindexDocumentRequest(document_id=document_id)
+        with upstream_errors():
+            return [event async for event in self.stub.ReindexDocument(request)]
+
     async def remove(self, document_id):
         with upstream_errors():
             return await self.stub.RemoveDocument(wire.RemoveDocumentRequest(document_id=document_id))
@@ -154,8 +159,10 @@ class Stack:
 
 
 @asynccontextmanager
-async def running(folder: Path, **changes) -> AsyncIterator[Stack]:
-    index = Index()
+async def running(
+    folder: Path, index: Index | None = None, name: str = "", **changes
+) -> AsyncIterator[Stack]:
+    index = index or Index()
     services = Services(
         names=(
             "clausegate.retrieval.v1.IndexService",
@@ -163,9 +170,9 @@ async def running(folder: Path, **changes) -> AsyncIterator[Stack]:
         ),
         register=index.register,
     )
-    async with serving(f"unix:{folder}/r", [services], 0) as retrieval:
+    async with serving(f"unix:{folder}/r{name}", [services], 0) as retrieval:
         settings = IngestSettings(
-            data_dir=folder, ingest_address=f"unix:{folder}/i", retrieval_address=retrieval, **changes
+            data_dir=folder, ingest_address=f"unix:{folder}/i{name}", retrieval_address=retrieval, **changes
         )
         async with (
             ingest(settings) as offered,
@@ -498,3 +505,114 @@ async def test_bytes_before_the_header_are_refused(stack):
         await anext(aiter(call))
 
     assert (refused.value.reason, refused.value.field) == ("INVALID_FIELD", "header")
+
+
+# Reading originals again ----------------------------------------------------------------------------------
+
+CLAUSES = "\n\n".join(
+    f"{number}. Matter {number}\n\nThe Licensee shall report its devices of kind {number} each month."
+    for number in range(1, 30)
+).encode()
+OTHER_CHUNKER = {"chunk_target_words": 30, "chunk_min_words": 5}
+
+
+@asynccontextmanager
+async def updated(folder: Path, *contents: tuple[str, bytes]) -> AsyncIterator[Stack]:
+    """A stack whose chunker is another than that of the release which ingested these files."""
+    async with running(folder) as before:
+        for path, content in contents:
+            await before.upload(path, content)
+    async with running(folder, before.index, "2", **OTHER_CHUNKER) as stack:
+        yield stack
+
+
+async def test_an_original_is_cut_again_by_another_chunker(tmp_path):
+    async with updated(tmp_path, ("terms.txt", CLAUSES)) as stack:
+        before, chunks = stack.index.documents["cme/terms.txt"], stack.index.chunks["cme/terms.txt"]
+
+        *progress, last = await stack.reindex("cme/terms.txt")
+
+        after = stack.index.documents["cme/terms.txt"]
+        assert last.receipt.outcome == wire.INGEST_OUTCOME_UPDATED
+        assert last.receipt.document == after
+        assert {event.WhichOneof("event") for event in progress} == {"progress"}
+        assert after.generation != before.generation
+        assert len(stack.index.chunks["cme/terms.txt"]) > len(chunks)
+        assert await stack.original("cme/terms.txt") == CLAUSES
+
+
+async def test_what_this_chunker_cut_already_is_unchanged(tmp_path):
+    async with updated(tmp_path, ("terms.txt", CLAUSES)) as stack:
+        await stack.reindex("cme/terms.txt")
+        revision = stack.index.revision
+
+        (only,) = await stack.reindex("cme/terms.txt")
+
+        assert only.receipt.outcome == wire.INGEST_OUTCOME_UNCHANGED
+        assert stack.index.revision == revision
+
+
+async def test_a_document_without_its_original_stays_as_it_was(tmp_path):
+    async with updated(tmp_path, ("terms.txt", CLAUSES)) as stack:
+        before = stack.index.documents["cme/terms.txt"]
+        (original,) = (tmp_path / "archive" / "default" / "originals").rglob(sha256(CLAUSES))
+        original.unlink()
+
+        with pytest.raises(ServiceError) as refused:
+            await stack.reindex("cme/terms.txt")
+
+        assert refused.value.code == "NOT_FOUND"
+        assert str(refused.value) == "its original is not archived: ingest the file again"
+        assert stack.index.documents["cme/terms.txt"] is before
+
+
+async def test_a_damaged_original_is_found_out_and_the_document_stays(tmp_path):
+    async with updated(tmp_path, ("terms.txt", CLAUSES)) as stack:
+        before = stack.index.documents["cme/terms.txt"]
+        (original,) = (tmp_path / "archive" / "default" / "originals").rglob(sha256(CLAUSES))
+        original.write_bytes(CLAUSES[:-100])
+
+        with pytest.raises(ServiceError) as refused:
+            await stack.reindex("cme/terms.txt")
+
+        assert refused.value.reason == "DOCUMENT_HASH_MISMATCH"
+        assert stack.index.documents["cme/terms.txt"] is before
+
+
+@pytest.mark.parametrize(
+    ("document_id", "reason"), [("cme/none.txt", "DOCUMENT_NOT_FOUND"), ("", "INVALID_FIELD")]
+)
+async def test_only_an_indexed_document_is_read_again(stack, document_id, reason):
+    with pytest.raises(ServiceError) as refused:
+        await stack.reindex(document_id)
+
+    assert (refused.value.reason, refused.value.field) == (reason, "document_id")
+
+
+async def test_a_document_is_not_read_again_while_it_is_uploaded(tmp_path):
+    async with updated(tmp_path, ("terms.txt", CLAUSES)) as stack:
+        stack.index.waits.clear()
+        upload = asyncio.create_task(stack.receipt("terms.txt", AGREEMENT))
+        await stack.index.reached.wait()
+
+        with pytest.raises(ServiceError) as refused:
+            await stack.reindex("cme/terms.txt")
+
+        assert refused.value.reason == "DOCUMENT_CONFLICT"
+        stack.index.waits.set()
+        assert (await upload).outcome == wire.INGEST_OUTCOME_UPDATED
+
+
+async def test_reading_again_ends_with_its_caller_and_may_be_repeated(tmp_path):
+    async with updated(tmp_path, ("terms.txt", CLAUSES)) as stack:
+        stack.index.waits.clear()
+        stack.index.reached.clear()
+        reading = asyncio.create_task(stack.reindex("cme/terms.txt"))
+        await stack.index.reached.wait()
+
+        reading.cancel()
+
+        await asyncio.wait_for(stack.index.cancelled.wait(), 10)
+        stack.index.waits.set()
+        assert (await stack.reindex("cme/terms.txt"))[-1].receipt.outcome == wire.INGEST_OUTCOME_UPDATED
+        assert list((tmp_path / "archive" / "spool").iterdir()) == []

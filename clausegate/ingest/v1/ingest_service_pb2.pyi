@@ -282,6 +282,54 @@ class RemoveDocumentResponse(google.protobuf.message.Message):
 Global___RemoveDocumentResponse: typing_extensions.TypeAlias = RemoveDocumentResponse
 
 @typing.final
+class ReindexDocumentRequest(google.protobuf.message.Message):
+    """Names the document to read again."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    document_id: builtins.str
+    """See `Document.document_id`. Required."""
+    def __init__(
+        self,
+        *,
+        document_id: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_id", b"document_id"]) -> None: ...
+
+Global___ReindexDocumentRequest: typing_extensions.TypeAlias = ReindexDocumentRequest
+
+@typing.final
+class ReindexDocumentResponse(google.protobuf.message.Message):
+    """One event of reading a document again."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    PROGRESS_FIELD_NUMBER: builtins.int
+    RECEIPT_FIELD_NUMBER: builtins.int
+    @property
+    def progress(self) -> Global___IngestProgress:
+        """How far the file has come."""
+
+    @property
+    def receipt(self) -> Global___IngestReceipt:
+        """The result, its outcome UPDATED or UNCHANGED; the last event. CREATED when the document was removed while
+        it was read.
+        """
+
+    def __init__(
+        self,
+        *,
+        progress: Global___IngestProgress | None = ...,
+        receipt: Global___IngestReceipt | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["event", b"event", "progress", b"progress", "receipt", b"receipt"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["event", b"event", "progress", b"progress", "receipt", b"receipt"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["progress", "receipt"] | None: ...
+
+Global___ReindexDocumentResponse: typing_extensions.TypeAlias = ReindexDocumentResponse
+
+@typing.final
 class GetOriginalRequest(google.protobuf.message.Message):
     """Names the document to send back."""
 

@@ -46,6 +46,11 @@ class IngestServiceStub(object):
                 request_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RemoveDocumentRequest.SerializeToString,
                 response_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RemoveDocumentResponse.FromString,
                 _registered_method=True)
+        self.ReindexDocument = channel.unary_stream(
+                '/clausegate.ingest.v1.IngestService/ReindexDocument',
+                request_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentRequest.SerializeToString,
+                response_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentResponse.FromString,
+                _registered_method=True)
         self.GetOriginal = channel.unary_stream(
                 '/clausegate.ingest.v1.IngestService/GetOriginal',
                 request_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.GetOriginalRequest.SerializeToString,
@@ -75,6 +80,16 @@ class IngestServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReindexDocument(self, request, context):
+        """Make this release's parser and chunker read a document's archived original, and replace the live version by
+        what they find; until then the old one answers. Repeating is safe: a document that they made already is
+        UNCHANGED, and what a broken call embedded is found again. NOT_FOUND when the document is not indexed or its
+        original is not archived; then, as after any failure, the live version stays.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetOriginal(self, request, context):
         """The file's bytes as they were ingested, in order.
         """
@@ -94,6 +109,11 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.RemoveDocument,
                     request_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RemoveDocumentRequest.FromString,
                     response_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RemoveDocumentResponse.SerializeToString,
+            ),
+            'ReindexDocument': grpc.unary_stream_rpc_method_handler(
+                    servicer.ReindexDocument,
+                    request_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentRequest.FromString,
+                    response_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentResponse.SerializeToString,
             ),
             'GetOriginal': grpc.unary_stream_rpc_method_handler(
                     servicer.GetOriginal,
@@ -157,6 +177,33 @@ class IngestService(object):
             '/clausegate.ingest.v1.IngestService/RemoveDocument',
             clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RemoveDocumentRequest.SerializeToString,
             clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RemoveDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReindexDocument(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/clausegate.ingest.v1.IngestService/ReindexDocument',
+            clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentRequest.SerializeToString,
+            clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentResponse.FromString,
             options,
             channel_credentials,
             insecure,

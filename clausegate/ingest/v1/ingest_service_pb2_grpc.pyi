@@ -57,6 +57,22 @@ _IngestServiceRemoveDocumentType = typing_extensions.TypeVar(
     ],
 )
 
+_IngestServiceReindexDocumentType = typing_extensions.TypeVar(
+    '_IngestServiceReindexDocumentType',
+    grpc.UnaryStreamMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentRequest,
+        clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse,
+    ],
+    grpc.aio.UnaryStreamMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentRequest,
+        clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse,
+    ],
+    default=grpc.UnaryStreamMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentRequest,
+        clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse,
+    ],
+)
+
 _IngestServiceGetOriginalType = typing_extensions.TypeVar(
     '_IngestServiceGetOriginalType',
     grpc.UnaryStreamMultiCallable[
@@ -73,7 +89,7 @@ _IngestServiceGetOriginalType = typing_extensions.TypeVar(
     ],
 )
 
-class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _IngestServiceRemoveDocumentType, _IngestServiceGetOriginalType]):
+class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _IngestServiceRemoveDocumentType, _IngestServiceReindexDocumentType, _IngestServiceGetOriginalType]):
     """Owner of the archive of original files. The upload call is the job: it reports progress, ends with a
     receipt, and repeating it is idempotent.
     """
@@ -87,6 +103,10 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
         grpc.UnaryUnaryMultiCallable[
             clausegate.ingest.v1.ingest_service_pb2.RemoveDocumentRequest,
             clausegate.ingest.v1.ingest_service_pb2.RemoveDocumentResponse,
+        ],
+        grpc.UnaryStreamMultiCallable[
+            clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentRequest,
+            clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse,
         ],
         grpc.UnaryStreamMultiCallable[
             clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
@@ -105,6 +125,10 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
             clausegate.ingest.v1.ingest_service_pb2.RemoveDocumentResponse,
         ],
         grpc.aio.UnaryStreamMultiCallable[
+            clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentRequest,
+            clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse,
+        ],
+        grpc.aio.UnaryStreamMultiCallable[
             clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
             clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse,
         ],
@@ -120,6 +144,13 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
     RemoveDocument: _IngestServiceRemoveDocumentType
     """Remove a document from index and archive. NOT_FOUND when it is not indexed."""
 
+    ReindexDocument: _IngestServiceReindexDocumentType
+    """Make this release's parser and chunker read a document's archived original, and replace the live version by
+    what they find; until then the old one answers. Repeating is safe: a document that they made already is
+    UNCHANGED, and what a broken call embedded is found again. NOT_FOUND when the document is not indexed or its
+    original is not archived; then, as after any failure, the live version stays.
+    """
+
     GetOriginal: _IngestServiceGetOriginalType
     """The file's bytes as they were ingested, in order."""
 
@@ -131,6 +162,10 @@ IngestServiceAsyncStub: typing_extensions.TypeAlias = IngestServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.ingest.v1.ingest_service_pb2.RemoveDocumentRequest,
         clausegate.ingest.v1.ingest_service_pb2.RemoveDocumentResponse,
+    ],
+    grpc.aio.UnaryStreamMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentRequest,
+        clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse,
     ],
     grpc.aio.UnaryStreamMultiCallable[
         clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
@@ -162,6 +197,18 @@ class IngestServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[clausegate.ingest.v1.ingest_service_pb2.RemoveDocumentResponse, collections.abc.Awaitable[clausegate.ingest.v1.ingest_service_pb2.RemoveDocumentResponse]]:
         """Remove a document from index and archive. NOT_FOUND when it is not indexed."""
+
+    @abc.abstractmethod
+    def ReindexDocument(
+        self,
+        request: clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[collections.abc.Iterator[clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse], collections.abc.AsyncIterator[clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse]]:
+        """Make this release's parser and chunker read a document's archived original, and replace the live version by
+        what they find; until then the old one answers. Repeating is safe: a document that they made already is
+        UNCHANGED, and what a broken call embedded is found again. NOT_FOUND when the document is not indexed or its
+        original is not archived; then, as after any failure, the live version stays.
+        """
 
     @abc.abstractmethod
     def GetOriginal(
