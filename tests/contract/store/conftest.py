@@ -10,7 +10,10 @@ from services.retrieval.store.port import Store
 from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import open_embedded
 
-STORES = [pytest.param(open_embedded, id="embedded")]
+STORES = [
+    pytest.param(open_embedded, id="embedded"),
+    pytest.param(weaviate_server.open_on_fake, id="weaviate-fake"),
+]
 if weaviate_server.URL:
     STORES.append(pytest.param(weaviate_server.open_weaviate, id="weaviate", marks=pytest.mark.weaviate))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import ClassVar
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -12,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.store.port import IncompleteVersion, IndexCounts
 from services.retrieval.tokens import stems
+from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import Draft, open_embedded, put, vector_of
 
 WORDS = ["fee", "licence", "audit", "notice", "term"]
@@ -116,3 +118,21 @@ class StoreAsDictionary(RuleBasedStateMachine):
 
 class TestEmbeddedStore(StoreAsDictionary.TestCase):  # type: ignore[name-defined,misc]
     settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+
+
+class StoreAsDictionaryInFake(StoreAsDictionary):
+    open_store: ClassVar = staticmethod(weaviate_server.open_on_fake)
+
+
+class TestFakeWeaviateStore(StoreAsDictionaryInFake.TestCase):  # type: ignore[name-defined,misc]
+    settings = settings(max_examples=8, stateful_step_count=15, deadline=None)
+
+
+if weaviate_server.URL:
+
+    class StoreAsDictionaryInWeaviate(StoreAsDictionary):
+        open_store: ClassVar = staticmethod(weaviate_server.open_weaviate)
+
+    @pytest.mark.weaviate
+    class TestWeaviateStore(StoreAsDictionaryInWeaviate.TestCase):  # type: ignore[name-defined,misc]
+        settings = settings(max_examples=10, stateful_step_count=20, deadline=None)

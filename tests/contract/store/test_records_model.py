@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import ClassVar
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -22,6 +23,7 @@ from services.retrieval.corpus import (
     Scope,
     Version,
 )
+from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import open_embedded
 
 IDS = st.sampled_from(["a", "a-", "a-b", "a0", "b", "é", "\U0001f600"])
@@ -123,3 +125,21 @@ async def _pages(read, key):
 
 class TestEmbeddedRecords(RecordsAsDictionaries.TestCase):  # type: ignore[name-defined,misc]
     settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+
+
+class RecordsAsDictionariesInFake(RecordsAsDictionaries):
+    open_store: ClassVar = staticmethod(weaviate_server.open_on_fake)
+
+
+class TestFakeWeaviateRecords(RecordsAsDictionariesInFake.TestCase):  # type: ignore[name-defined,misc]
+    settings = settings(max_examples=8, stateful_step_count=15, deadline=None)
+
+
+if weaviate_server.URL:
+
+    class RecordsAsDictionariesInWeaviate(RecordsAsDictionaries):
+        open_store: ClassVar = staticmethod(weaviate_server.open_weaviate)
+
+    @pytest.mark.weaviate
+    class TestWeaviateRecords(RecordsAsDictionariesInWeaviate.TestCase):  # type: ignore[name-defined,misc]
+        settings = settings(max_examples=10, stateful_step_count=20, deadline=None)

@@ -1,4 +1,4 @@
-"""Stores in the Weaviate that the environment names, for tests."""
+"""Stores in Weaviate, for tests: in the server that the environment names, and in a fake."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import Store
 from services.retrieval.store.weaviate.stores import open_stores
 from tests.contract.store.drafts import DIMENSION
+from tests.fakes.weaviate_server import WeaviateServer
 
 URL = os.environ.get("WEAVIATE_URL", "")  # noqa: TID251  # of the tests, not of a process
 GRPC_URL = os.environ.get("WEAVIATE_GRPC_URL", "")  # noqa: TID251
@@ -29,9 +30,24 @@ def settings(prefix: str = PREFIX) -> RetrievalSettings:
 
 
 @asynccontextmanager
+async def open_on_fake() -> AsyncIterator[Store]:
+    """An empty store in a fake server of its own."""
+    with WeaviateServer() as server:
+        on_it = RetrievalSettings(weaviate_url=server.url, weaviate_grpc_url=server.grpc_url)
+        async with _opened(on_it) as store:
+            yield store
+
+
+@asynccontextmanager
 async def open_weaviate() -> AsyncIterator[Store]:
     """An empty store: a new tenant of collections that all tests of a run share."""
-    stores = await open_stores(settings(), "model", DIMENSION)
+    async with _opened(settings()) as store:
+        yield store
+
+
+@asynccontextmanager
+async def _opened(at: RetrievalSettings) -> AsyncIterator[Store]:
+    stores = await open_stores(at, "model", DIMENSION)
     try:
         yield await stores.for_tenant(f"t{secrets.token_hex(8)}")
     finally:
