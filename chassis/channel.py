@@ -39,6 +39,8 @@ def open_channel(address: str, *, retried_services: Sequence[str] = ()) -> grpc.
         ("grpc.service_config", json.dumps(config)),
         ("grpc.enable_http_proxy", 0),
         ("grpc.max_reconnect_backoff_ms", 2000),
+        # By default a name is not looked up again for 30 s: a rollout of two replicas can be over by then.
+        ("grpc.dns_min_time_between_resolutions_ms", 1000),
     ]
     interceptors = client_interceptors(credential_metadata)
     return grpc.aio.insecure_channel(address, options=options, interceptors=interceptors)

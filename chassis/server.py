@@ -32,11 +32,11 @@ NOT_OFFERED = "This server does not offer this call; it may be of another versio
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 LIVENESS = "liveness"
-"""What health says SERVING of for as long as the process answers at all: one that waits for its store must not
+"""What health calls SERVING for as long as the process answers at all: one that waits for its store is not to
 be restarted for it."""
 CONNECTION_AGE_MS = 60_000
-"""A client looks its server's name up again only when it loses a connection, so it would never find replicas that
-were added. After this time, give or take a tenth, it is asked to connect anew; running calls go on."""
+"""A client looks its server's name up again only when it loses a connection, so it would never find replicas
+that were added. After this time, give or take a tenth, it is asked to connect anew; running calls go on."""
 
 
 @dataclass(frozen=True, slots=True)

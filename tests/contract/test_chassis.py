@@ -187,6 +187,19 @@ async def test_health_is_told_for_the_server_and_for_each_service():
     assert {answer.status for answer in answers} == {health_pb2.HealthCheckResponse.SERVING}
 
 
+async def test_a_process_that_cannot_work_now_is_still_alive():
+    services = offer(Documents())
+    services.readiness.set(False)
+    async with serving("127.0.0.1:0", [services], 0) as address, open_channel(address) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        answers = [await stub.Check(health_pb2.HealthCheckRequest(service=name)) for name in ("", "liveness")]
+
+    assert [answer.status for answer in answers] == [
+        health_pb2.HealthCheckResponse.NOT_SERVING,
+        health_pb2.HealthCheckResponse.SERVING,
+    ]
+
+
 async def test_a_generic_client_finds_the_services_by_reflection():
     async with running(Documents()) as channel:
         stub = reflection_pb2_grpc.ServerReflectionStub(channel)
