@@ -7,8 +7,6 @@ UNANSWERED = 5
 UNREADY = 3
 """Probes in a row that fail, with no call answered meanwhile, that open it: a node in a cluster may say for a
 second that it is not ready, when it loses another."""
-PROBE_SECONDS = 1.0
-"""Between probes, and between trials while the breaker is open."""
 LONGEST_PAUSE_SECONDS = 30.0
 
 
@@ -20,7 +18,9 @@ class Breaker:
     little of a server that is ready and yet answers no call: the pause doubles until one is answered.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pause_seconds: float) -> None:
+        """It begins open; `pause_seconds` pass between probes."""
+        self._pause_seconds = pause_seconds
         self._closed = False
         self._unanswered = 0
         self._unready = 0
@@ -34,8 +34,8 @@ class Breaker:
 
     @property
     def pause_seconds(self) -> float:
-        """Until the next probe, or trial."""
-        return min(PROBE_SECONDS * 2.0**self._in_vain, LONGEST_PAUSE_SECONDS)
+        """Until the next probe, which is the trial while it is open."""
+        return min(self._pause_seconds * 2.0**self._in_vain, LONGEST_PAUSE_SECONDS)
 
     def answered(self) -> None:
         """A call was answered, be it with an error."""

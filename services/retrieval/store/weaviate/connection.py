@@ -42,6 +42,8 @@ logger = logging.getLogger(__name__)
 trace = tracer(__name__)
 
 READY_PATH = "/v1/.well-known/ready"
+PROBE_SECONDS = 1.0
+"""Between two probes."""
 READY_SECONDS = 2.0
 """Limit of one probe."""
 
@@ -70,7 +72,7 @@ class Server:
 class Connection:
     """A client that is made once, after any fork, and closed at the end."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, probe_seconds: float = PROBE_SECONDS) -> None:
         """Nothing is sent yet."""
         # The client logs texts and vectors of what fails; its transport logs every request.
         logging.getLogger("weaviate-client").setLevel(logging.CRITICAL)
@@ -81,7 +83,7 @@ class Connection:
         self.readiness = Readiness(ready=False)
         self._client = _client(server)
         self._prober = httpx.AsyncClient(base_url=server.url, timeout=READY_SECONDS, trust_env=False)
-        self._breaker = Breaker()
+        self._breaker = Breaker(probe_seconds)
         self._why: ServiceError = not_answering()
         """What calls are told while the breaker is open."""
         self._running: set[asyncio.Timeout] = set()
