@@ -25,13 +25,14 @@ SERVICE = ingest_service_pb2.DESCRIPTOR.services_by_name["IngestService"].full_n
 async def ingest(settings: IngestSettings) -> AsyncIterator[Services]:
     """The ingest service, ready to be served; leaving it ends its parser processes and its channel."""
     folder = settings.data_dir / "archive"
-    clear_spool(folder / "spool")
+    spool = folder / ".spool"  # beside the tenants' folders, and no tenant's name begins so
+    clear_spool(spool)
     async with (
         parser_pool(settings.max_concurrent_documents, _child_limits(settings)) as parsers,
         open_channel(settings.retrieval_address, retried_services=READ_SERVICES) as channel,
     ):
         index = IndexClient(channel, settings.read_deadline_seconds, settings.index_deadline_seconds)
-        pipeline = Pipeline(_pipeline_limits(settings), parsers, index, Archive(folder), folder / "spool")
+        pipeline = Pipeline(_pipeline_limits(settings), parsers, index, Archive(folder), spool)
         servicer = IngestServicer(pipeline)
         yield Services(
             names=(SERVICE,),

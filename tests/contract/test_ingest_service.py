@@ -484,14 +484,14 @@ async def test_more_uploads_than_may_wait_are_refused_for_the_moment(tmp_path):
 
 
 async def test_no_upload_stays_in_the_spool(stack):
-    left_over = stack.data / "archive" / "spool"
+    left_over = stack.data / "archive" / ".spool"
     await stack.upload("licence.txt", AGREEMENT)
 
     assert list(left_over.iterdir()) == []
 
 
 async def test_what_a_killed_process_spooled_is_deleted_at_the_start(tmp_path):
-    left_over = tmp_path / "archive" / "spool" / "upload-killed"
+    left_over = tmp_path / "archive" / ".spool" / "upload-killed"
     left_over.parent.mkdir(parents=True)
     left_over.write_bytes(b"half a file")
 
@@ -615,4 +615,4 @@ async def test_reading_again_ends_with_its_caller_and_may_be_repeated(tmp_path):
         await asyncio.wait_for(stack.index.cancelled.wait(), 10)
         stack.index.waits.set()
         assert (await stack.reindex("cme/terms.txt"))[-1].receipt.outcome == wire.INGEST_OUTCOME_UPDATED
-        assert list((tmp_path / "archive" / "spool").iterdir()) == []
+        assert list((tmp_path / "archive" / ".spool").iterdir()) == []
