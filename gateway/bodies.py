@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from http import HTTPStatus
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -15,6 +16,9 @@ from gateway.errors import BodyTooLarge, UnsupportedContentType
 
 SWALLOW_SECONDS = 10.0
 """How long a rejected body is read, at most, before its rejection is sent."""
+STRANGER_SECONDS = 1.0
+STRANGER_BYTES = 2**20
+"""The same for those who may not send any: what usually has come already."""
 
 
 def check_content_type(request: Request, wanted: str) -> None:
@@ -48,7 +52,8 @@ class RejectedBodies:
     """Middleware that reads what is left of a body before an error is answered.
 
     A client that is still writing when the connection closes loses the answer. At most `limit` bytes are
-    swallowed, and none of a client that waits for `100 Continue`.
+    swallowed, next to nothing of a caller without a valid key, and none of a client that waits for
+    `100 Continue`.
     """
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
@@ -63,8 +68,10 @@ class RejectedBodies:
         body = _Body(receive, waits=Headers(scope=scope).get("expect", "").lower() == "100-continue")
 
         async def send_after_body(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] >= 400:
-                await body.swallow(self._limit)
+            if message["type"] == "http.response.start" and message["status"] == HTTPStatus.UNAUTHORIZED:
+                await body.swallow(min(STRANGER_BYTES, self._limit), STRANGER_SECONDS)
+            elif message["type"] == "http.response.start" and message["status"] >= 400:
+                await body.swallow(self._limit, SWALLOW_SECONDS)
             await send(message)
 
         await self._app(scope, body.receive, send_after_body)
@@ -84,10 +91,10 @@ class _Body:
         self._complete = not message.get("more_body", False)
         return message
 
-    async def swallow(self, limit: int) -> None:
+    async def swallow(self, limit: int, seconds: float) -> None:
         swallowed = 0
         try:
-            async with asyncio.timeout(SWALLOW_SECONDS):
+            async with asyncio.timeout(seconds):
                 while not self._complete and not self._waits and swallowed < limit:
                     swallowed += len((await self.receive()).get("body", b""))
         except TimeoutError:

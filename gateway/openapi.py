@@ -39,6 +39,10 @@ READING_ORDER = (
     "IndexService",
 )
 """The services as a newcomer meets them: asking, checking, documents, then what models write."""
+API_KEY = "apiKey"
+KEY_NEEDED = (
+    "An API key, as `clausegate keys create` prints it. Not needed where the gateway has no file of keys."
+)
 NOT_AN_EVENT = "send_bytes"
 """Of an upload's events the one that the gateway answers itself."""
 
@@ -64,7 +68,9 @@ def openapi_document(contracts: Contracts) -> Schema:
             "headers": {
                 "TraceId": {"description": "The trace of the request.", "schema": {"type": "string"}}
             },
+            "securitySchemes": {API_KEY: {"type": "http", "scheme": "bearer", "description": KEY_NEEDED}},
         },
+        "security": [{API_KEY: []}],
     }
 
 
@@ -258,7 +264,13 @@ def _health_path(operation_id: str, summary: str, answers: dict[str, Schema]) ->
         for status, schema in answers.items()
     }
     return {
-        "get": {"operationId": operation_id, "tags": ["Health"], "summary": summary, "responses": responses}
+        "get": {
+            "operationId": operation_id,
+            "tags": ["Health"],
+            "summary": summary,
+            "responses": responses,
+            "security": [],
+        }
     }
 
 

@@ -180,7 +180,8 @@ function form(operation, inputs, fields) {
 
 function request(operation, inputs, signal) {
   const query = new URLSearchParams();
-  const headers = {};
+  const key = document.getElementById("key").value.trim();
+  const headers = key ? { Authorization: `Bearer ${key}` } : {};
   let path = operation.path;
   let body;
   for (const { name, where, control } of inputs) {
