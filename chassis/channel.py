@@ -41,6 +41,9 @@ def open_channel(address: str, *, retried_services: Sequence[str] = ()) -> grpc.
         ("grpc.max_reconnect_backoff_ms", 2000),
         # By default a name is not looked up again for 30 s: a rollout of two replicas can be over by then.
         ("grpc.dns_min_time_between_resolutions_ms", 1000),
+        # A machine that is gone says nothing: without pings every second call waits for it to its deadline.
+        ("grpc.keepalive_time_ms", 10_000),
+        ("grpc.http2.ping_timeout_ms", 5_000),
     ]
     interceptors = client_interceptors(credential_metadata)
     return grpc.aio.insecure_channel(address, options=options, interceptors=interceptors)

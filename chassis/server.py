@@ -37,6 +37,12 @@ be restarted for it."""
 CONNECTION_AGE_MS = 60_000
 """A client looks its server's name up again only when it loses a connection, so it would never find replicas
 that were added. After this time, give or take a tenth, it is asked to connect anew; running calls go on."""
+OPTIONS = [
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_connection_age_ms", CONNECTION_AGE_MS),
+    # Channels ping every 10 s while calls run; by default a server that is pinged within 5 minutes ends them.
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ async def serving(
     check_bindable(address, keys_configured=keys is not None)
     server = grpc.aio.server(
         interceptors=[aio_server_interceptor(), ErrorInterceptor(), CallerInterceptor(keys)],
-        options=[("grpc.so_reuseport", 0), ("grpc.max_connection_age_ms", CONNECTION_AGE_MS)],
+        options=OPTIONS,
     )
     health = health_aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health, server)

@@ -9,9 +9,11 @@ import pytest
 
 from chassis.channel import open_channel
 from chassis.server import Services, serving
+from tests.contract.wires import Wire
 from tests.fakes.name_server import name_server
 
-METHOD = "/clausegate.tests.Naming/Name"
+SERVICE = "clausegate.tests.Naming"
+METHOD = f"/{SERVICE}/Name"
 
 
 def naming(address):
@@ -21,7 +23,7 @@ def naming(address):
         return address.encode()
 
     handlers = {"Name": grpc.unary_unary_rpc_method_handler(name)}
-    handler = grpc.method_handlers_generic_handler("clausegate.tests.Naming", handlers)
+    handler = grpc.method_handlers_generic_handler(SERVICE, handlers)
     return Services((), lambda server: server.add_generic_rpc_handlers((handler,)))
 
 
@@ -92,3 +94,19 @@ async def test_a_rollout_that_replaces_every_replica_loses_no_call(port):
         server.addresses = ["127.0.0.3", "127.0.0.4"]
         await second.aclose()
         await asked_until(channel, ["127.0.0.3", "127.0.0.4"])
+
+
+async def test_reads_go_round_a_replica_whose_machine_is_silent():
+    async with AsyncExitStack() as stack:
+        near, far = [
+            await stack.enter_async_context(serving("127.0.0.1:0", [naming(name)], drain_seconds=0))
+            for name in ("near", "far")
+        ]
+        wire = await stack.enter_async_context(Wire(int(far.rpartition(":")[2])))
+        both = f"ipv4:{near},127.0.0.1:{wire.port}"
+        channel = await stack.enter_async_context(open_channel(both, retried_services=[SERVICE]))
+        await asked_until(channel, ["near", "far"])
+
+        wire.hold()
+
+        assert await asked(channel, 20) == {"near": 20}
