@@ -211,6 +211,9 @@ class Store(Protocol):
     async def commit(self, document: Document) -> Committed:
         """Make `document.version` the live one, in one step, and collect the version it replaces.
 
+        `indexed_at` is set to now, unless the document comes with one: as a copy out of another index does,
+        which shows searches nothing new.
+
         Raises `IncompleteVersion` when the stored counts differ from the document's; nothing changes then.
         """
         ...

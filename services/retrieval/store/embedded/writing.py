@@ -142,7 +142,8 @@ class Writer:
         except IncompleteVersion as error:
             return error
         replaced = (self._numbers_of(document_id) & self._live) - {number}
-        return _Flip(number, replace(document, indexed_at=self._clock()), stored["windows"], replaced)
+        visible = replace(document, indexed_at=document.indexed_at or self._clock())
+        return _Flip(number, visible, stored["windows"], replaced)
 
     @contextmanager
     def _flipping(self, live: frozenset[int]) -> Iterator[sqlite3.Connection]:

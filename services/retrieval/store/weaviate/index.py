@@ -22,6 +22,8 @@ from services.retrieval.store.weaviate.schema import (
 
 NO_VECTORS = Configure.Vectors.self_provided(vector_index_config=Configure.VectorIndex.none())
 HOW_TO_GO_ON = "run `clausegate reindex`, or set the embedding model back"
+RETRY_AFTER_SECONDS = 10.0
+"""The last documents are brought over meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,15 @@ class Index:
         if not current:
             await self._point_to_it(client)
             await self.check_current(client)
-        # All else of this is REST: gRPC has to answer, too.
-        await client.collections.use(self.names.chunks).tenants.get_by_names(["default"])
+        await self._try_grpc(client)
+
+    async def reopen(self, client: WeaviateAsyncClient) -> None:
+        """As `open`, after the server was away; but an index that another replaced is read until the end."""
+        current = await self.current(client)
+        if current in (None, self.names.identity) or not await client.collections.exists(self.names.chunks):
+            await self.open(client)
+        else:
+            await self._try_grpc(client)
 
     async def make(self, client: WeaviateAsyncClient) -> None:
         """Make the collections that are missing."""
@@ -88,6 +97,31 @@ class Index:
             raise StoreUnavailable(f"There is no index: the alias {self.names.current} is missing.")
         self._check(current)
 
+    async def check_writable(self, client: WeaviateAsyncClient) -> None:
+        """Raise `StoreUnavailable` while another index is about to take its place, `EmbeddingModelMismatch`
+        afterwards. Weaviate asks the leader of its nodes, so that this is not older than the call.
+        """
+        aliases = await client.alias.list_all(collection=self.names.chunks)
+        if self.names.closed in aliases:
+            raise StoreUnavailable(
+                "The index takes no writes while that of another embedding model takes its place: try again. "
+                "If this goes on, `clausegate reindex` was interrupted: run it again.",
+                retry_after_seconds=RETRY_AFTER_SECONDS,
+            )
+        if self.names.current in aliases:
+            return
+        current = await self.current(client)
+        if current in (None, self.names.identity):
+            raise StoreUnavailable(f"There is no index: the alias {self.names.current} is missing.")
+        raise EmbeddingModelMismatch(
+            f"The index was made anew with {current}. This process answers from the old one, made with "
+            f"{self.names.identity}, which takes no more writes: restart it with the new model's settings."
+        )
+
+    async def _try_grpc(self, client: WeaviateAsyncClient) -> None:
+        """All else of opening is REST: gRPC has to answer, too."""
+        await client.collections.use(self.names.chunks).tenants.get_by_names(["default"])
+
     def _check(self, current: Identity) -> None:
         ours = self.names.identity
         if current.layout != ours.layout:
@@ -97,8 +131,7 @@ class Index:
             )
         if current != ours:
             raise EmbeddingModelMismatch(
-                f"The index in Weaviate was made with {current.model} ({current.dimension} dimensions), not "
-                f"{ours.model} ({ours.dimension}): {HOW_TO_GO_ON}."
+                f"The index in Weaviate was made with {current}, not {ours}: {HOW_TO_GO_ON}."
             )
 
     async def _make_collection(

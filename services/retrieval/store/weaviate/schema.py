@@ -39,6 +39,10 @@ class Identity:
         digest = hashlib.sha256(f"{self.model}\n{self.dimension}".encode()).hexdigest()
         return f"{self.layout}_{digest[:8]}"
 
+    def __str__(self) -> str:
+        """For messages that are about models."""
+        return f"{self.model} ({self.dimension} dimensions)"
+
     def to_json(self) -> str:
         """For people and `from_json`."""
         return json.dumps(asdict(self))
@@ -60,6 +64,11 @@ class Names:
     def current(self) -> str:
         """The alias; its target is the collection of chunks of the current index."""
         return f"{self.prefix}Index"
+
+    @property
+    def closed(self) -> str:
+        """An alias of a current index that takes no more writes: another is about to take its place."""
+        return f"{self.prefix}Closed"
 
     @property
     def chunks(self) -> str:

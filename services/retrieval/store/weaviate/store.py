@@ -25,20 +25,25 @@ from services.retrieval.store.weaviate.records import WeaviateRecords
 from services.retrieval.store.weaviate.schema import Names
 from services.retrieval.store.weaviate.searching import Searching
 from services.retrieval.store.weaviate.tenants import TenantCollections
-from services.retrieval.store.weaviate.writing import Writer
+from services.retrieval.store.weaviate.writing import CheckWritable, Writer
 
 
 class WeaviateStore:
     """A `Store`. Its collections exist and hold this tenant."""
 
     def __init__(
-        self, connection: Connection, names: Names, tenant: str, clock: Callable[[], datetime]
+        self,
+        connection: Connection,
+        names: Names,
+        tenant: str,
+        clock: Callable[[], datetime],
+        check_writable: CheckWritable,
     ) -> None:
         collections = TenantCollections(connection, names, tenant)
         self._lookups = Lookups(collections)
         self._searching = Searching(collections, self._lookups)
         self._counting = Counting(collections, self._lookups)
-        self._writer = Writer(collections, self._lookups, clock)
+        self._writer = Writer(collections, self._lookups, clock, check_writable)
         self._records = WeaviateRecords(connection, names, tenant)
 
     @property

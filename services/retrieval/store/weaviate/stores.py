@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
+from weaviate.client import WeaviateAsyncClient
+
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import check_tenant
 from services.retrieval.store.weaviate.connection import Connection, Server
@@ -45,10 +47,11 @@ class WeaviateStores:
         self._index = Index(names, storage)
         self._open: dict[str, WeaviateStore] = {}
         self._opening = asyncio.Lock()
+        self._was_opened = False
 
     async def open(self) -> None:
         """Connect, and make the collections that are missing."""
-        await self._connection.open(self._index.open)
+        await self._connection.open(self._open_index)
 
     async def for_tenant(self, tenant: str) -> WeaviateStore:
         """See `Stores.for_tenant`."""
@@ -59,12 +62,26 @@ class WeaviateStores:
             if tenant not in self._open:
                 async with self._connection.writing("make tenant") as client:
                     await self._index.make_tenant(client, tenant)
-                self._open[tenant] = WeaviateStore(self._connection, self._index.names, tenant, now)
+                self._open[tenant] = WeaviateStore(
+                    self._connection, self._index.names, tenant, now, self._check_writable
+                )
             return self._open[tenant]
 
     async def close(self) -> None:
         """See `Stores.close`."""
         await self._connection.close()
+
+    async def _open_index(self, client: WeaviateAsyncClient) -> None:
+        """For good at first; a server that comes back may have another index by now."""
+        if self._was_opened:
+            await self._index.reopen(client)
+        else:
+            await self._index.open(client)
+            self._was_opened = True
+
+    async def _check_writable(self) -> None:
+        async with self._connection.reading("read aliases") as client:
+            await self._index.check_writable(client)
 
 
 def now() -> datetime:

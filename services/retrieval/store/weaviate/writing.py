@@ -8,6 +8,9 @@ around that, so that a process may die between any two calls:
 - The revision is written after the flip, and what was replaced is collected after the revision.
 - What an interrupted write left behind is invisible; the next write of the document collects it.
 
+An index that another took the place of takes no writes. That is asked before a write and once more after the
+flip: a write that was overtaken is not acknowledged, so whoever sent it sends it again, to the other index.
+
 Two writers of one document in a process wait for each other. Two processes do not: the last flip wins, and
 a writer whose objects another collected finds them missing before its flip.
 """
@@ -17,7 +20,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -46,16 +49,25 @@ from services.retrieval.store.weaviate.tenants import TenantCollections
 logger = logging.getLogger(__name__)
 
 Objects = Sequence[DataObject[dict[str, Any], None]]
+CheckWritable = Callable[[], Awaitable[None]]
+"""Raises what keeps this process from writing to the index now."""
 
 
 class Writer:
     """Writes to the index of one tenant."""
 
-    def __init__(self, tenant: TenantCollections, lookups: Lookups, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        tenant: TenantCollections,
+        lookups: Lookups,
+        clock: Callable[[], datetime],
+        check_writable: CheckWritable,
+    ) -> None:
         self._tenant = tenant
         self._names = tenant.names
         self._lookups = lookups
         self._clock = clock
+        self._check_writable = check_writable
         self._locks: WeakValueDictionary[DocumentId, asyncio.Lock] = WeakValueDictionary()
 
     async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
@@ -71,11 +83,12 @@ class Writer:
         document_id, version = document.version.document_id, version_key(document.version)
         document_key = key_of(document_id)
         async with self._lock(document_id):
-            live, staged, (chunks, windows), terms = await asyncio.gather(
+            live, staged, (chunks, windows), terms, _ = await asyncio.gather(
                 self._lookups.live([document_key]),
                 self._staged(document_key),
                 self._lookups.stored_counts(document.version),
                 self._lookups.terms_of(document.version),
+                self._check_writable(),
             )
             if (chunks, len(terms)) != (document.chunk_count, document.definition_count):
                 raise IncompleteVersion(
@@ -84,9 +97,9 @@ class Writer:
                 )
             if version not in staged:
                 await self._insert(self._names.staged, [staged_object(document.version)])
-            visible = replace(document, indexed_at=self._clock())
+            visible = replace(document, indexed_at=document.indexed_at or self._clock())
             await self._insert(self._names.documents, [document_object(visible, windows, set(terms))])
-            revision = await self._revise()
+            revision, _ = await asyncio.gather(self._revise(), self._check_writable())
             replaced = {each.version_key for each in live.values()} - {version}
             await self._collect(document_key, replaced | staged | {version}, live=version)
         return Committed(visible, bool(replaced), revision)
@@ -95,23 +108,23 @@ class Writer:
         """See `Store.remove`."""
         document_key = key_of(document_id)
         async with self._lock(document_id):
-            document, staged = await asyncio.gather(
-                self._lookups.document(document_id), self._staged(document_key)
+            document, staged, _ = await asyncio.gather(
+                self._lookups.document(document_id), self._staged(document_key), self._check_writable()
             )
             revision = None
             if document:
                 staged.add(version_key(document.version))
                 await self._insert(self._names.staged, [staged_object(document.version)])
                 await self._delete_by_id(self._names.documents, document_key)
-                revision = await self._revise()
+                revision, _ = await asyncio.gather(self._revise(), self._check_writable())
             await self._collect(document_key, staged, live=None)
             return revision
 
     async def _put(self, version: Version, collection: str, objects: Objects) -> None:
         document_key, key = key_of(version.document_id), version_key(version)
         async with self._lock(version.document_id):
-            live, staged = await asyncio.gather(
-                self._lookups.live([document_key]), self._staged(document_key)
+            live, staged, _ = await asyncio.gather(
+                self._lookups.live([document_key]), self._staged(document_key), self._check_writable()
             )
             live_key = live[document_key].version_key if live else None
             if live_key == key:
