@@ -55,6 +55,16 @@ check: $(READY) ## lint, types, import rules, contracts, deployment
 	cmp .cache/protos/gateway/contracts.binpb gateway/contracts.binpb
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	@$(MAKE) --no-print-directory manifests
+
+# What Kubernetes gets, against the schemas of the oldest version that it is for and of the newest that is known.
+manifests: $(READY)
+	@command -v kubectl > /dev/null || { echo "error: building deploy/k8s takes kubectl, which is not installed" >&2; exit 1; }
+	@set -e; mkdir -p .cache; for overlay in dev prod; do \
+		kubectl kustomize deploy/k8s/overlays/$$overlay > .cache/$$overlay.yaml; \
+		for version in 1.30 1.37; do \
+			$(BIN)/kubernetes-validate --strict --quiet --no-warn -k $$version .cache/$$overlay.yaml; done; \
+		echo "deploy/k8s/overlays/$$overlay: $$(grep -c ^kind: .cache/$$overlay.yaml) objects are valid"; done
 
 # The contracts are compared with their last committed version before this one.
 breaking: $(READY)
@@ -111,4 +121,4 @@ lock: $(READY) ## pin every package with its hashes in requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --all-extras \
 		--quiet --custom-compile-command "make lock" pyproject.toml --output-file requirements.lock
 
-.PHONY: help setup demo run test test-weaviate soak check breaking eval bench images up down protos lock
+.PHONY: help setup demo run test test-weaviate soak check manifests breaking eval bench images up down protos lock
