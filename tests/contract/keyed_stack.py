@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 
 import clausegate
-from chassis.api_keys import ApiKey, ApiKeys, new_key, to_json
+from chassis.api_keys import ApiKeys, new_key, to_json
 from chassis.auth import Caller
 from chassis.server import serving
 from gateway.settings import GatewaySettings
@@ -59,15 +59,18 @@ class KeyedStack:
 
 @asynccontextmanager
 async def keyed_stack(
-    folder: Path, model_url: str = "", keys: Sequence[ApiKey] = KEYS
+    folder: Path, model_url: str = "", store: Mapping[str, object] | None = None
 ) -> AsyncIterator[KeyedStack]:
-    """Run all of it; data and the file of keys are in `folder`, a chat model is at `model_url`, if any."""
+    """Run all of it; data and the file of keys are in `folder`, a chat model is at `model_url`, if any.
+
+    `store` holds the settings of another store than the embedded one.
+    """
     file, data = folder / "keys.json", folder / "data"
-    file.write_text(to_json(keys))
+    file.write_text(to_json(KEYS))
     known = ApiKeys(file)
     free = "127.0.0.1:0"
     async with (
-        retrieval(RetrievalSettings(data_dir=data, model_dir=MODEL)) as index,
+        retrieval(RetrievalSettings(data_dir=data, model_dir=MODEL, **(store or {}))) as index,
         serving(free, [index], 0, known) as retrieval_address,
         ingest(IngestSettings(data_dir=data, retrieval_address=retrieval_address)) as documents,
         serving(free, [documents], 0, known) as ingest_address,
