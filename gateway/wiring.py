@@ -86,7 +86,7 @@ async def _running(
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        reset_contextvars=True,
+        reset_contextvars=True,  # a request sent with another's would inherit its credential and trace
         lifespan="off",
         timeout_graceful_shutdown=round(drain_seconds) + LAST_WORDS_SECONDS,
     )

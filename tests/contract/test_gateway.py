@@ -342,6 +342,22 @@ async def test_credentials_are_passed_on(client, script):
     assert script.metadata["authorization"] == "Bearer abc"
 
 
+async def test_a_request_does_not_inherit_the_credential_of_the_one_before(script):
+    body = b'{"query": "x"}'
+    head = f"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+    head += "Content-Type: application/json\r\n"
+    first = f"{head}Authorization: Bearer abc\r\n\r\n".encode() + body
+    second = f"{head}Connection: close\r\n\r\n".encode() + body
+    async with services(script) as settings, serving(settings) as address:
+        reader, writer = await asyncio.open_connection(*address.split(":"))
+        writer.write(first + second)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            answers = await reader.read()
+        writer.close()
+    assert answers.count(b"HTTP/1.1 200") == 2
+    assert "authorization" not in script.metadata
+
+
 async def test_credentials_that_grpc_cannot_carry_are_rejected(client):
     headers = {"Authorization": "Bearer é".encode("latin-1")}
     problem_in(
