@@ -116,7 +116,9 @@ async def test_a_key_says_who_calls(tmp_path, kind):
 
 
 @KINDS
-@pytest.mark.parametrize("key", [None, "", "x", UNKNOWN, f"{ANNA[:-1]}x"])
+@pytest.mark.parametrize(
+    "key", [None, "", "x", UNKNOWN, f"{ANNA[:-1]}x"], ids=["none", "empty", "short", "unknown", "malformed"]
+)
 async def test_a_call_without_a_valid_key_is_refused_before_anything_of_it_is_read(tmp_path, kind, key):
     echo = Echo()
     async with running(echo, keys_in(tmp_path, ANNAS)) as channel:

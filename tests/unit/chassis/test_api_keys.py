@@ -138,6 +138,7 @@ def twice() -> str:
         (changed(expires="2027-01-01T00:00:00Z"), "expected an object with"),
         (twice(), r"keys\[1\]: the second with the id"),
     ],
+    ids=lambda value: value if len(value) < 70 else "a-file",
 )
 def test_a_file_that_cannot_be_used_is_one_line_that_names_it(path, text, said):
     path.write_text(text)
