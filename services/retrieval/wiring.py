@@ -31,12 +31,14 @@ from inference.embedding.replay import RecordingEmbedding, ReplayedEmbedding
 from inference.tape import Recorder, Recording
 from inference.tokens import token_counter
 from services.retrieval.indexes import Indexes
+from services.retrieval.reindexing import Changeover
 from services.retrieval.servicers.articles import ArticleStoreServicer
 from services.retrieval.servicers.documents import DocumentServicer
 from services.retrieval.servicers.index import IndexServicer
 from services.retrieval.servicers.projects import ProjectServicer
 from services.retrieval.servicers.retrieval import RetrievalServicer
 from services.retrieval.settings import LOCAL_MODEL, RetrievalSettings
+from services.retrieval.store.embedded.reindexing import EmbeddedChangeover, MadeWith
 from services.retrieval.store.embedded.store import now
 from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import Stores
@@ -86,6 +88,30 @@ async def _stores(settings: RetrievalSettings, model: EmbeddingModel) -> Stores:
     from services.retrieval.store.weaviate.stores import open_stores
 
     return await open_stores(settings, model.name, model.dimension)
+
+
+@asynccontextmanager
+async def changeover(settings: RetrievalSettings) -> AsyncIterator[tuple[Changeover, EmbeddingModel]]:
+    """What puts an index of the settings' model in place of the one that their store has, and that model.
+
+    Raises `ModelUnavailable` without the model's files.
+    """
+    async with AsyncExitStack() as stack:
+        model = await _embedding_model(settings, stack)
+        stack.push_async_callback(model.close)
+        opened = _changeover(settings, model)
+        stack.push_async_callback(opened.close)
+        yield opened, model
+
+
+def _changeover(settings: RetrievalSettings, model: EmbeddingModel) -> Changeover:
+    if settings.store == "embedded":
+        return EmbeddedChangeover(settings.data_dir / "index", MadeWith(model.name, model.dimension))
+    # Not at the top, as above.
+    from services.retrieval.store.weaviate.reindexing import WeaviateChangeover
+    from services.retrieval.store.weaviate.stores import parts_of
+
+    return WeaviateChangeover(*parts_of(settings, model.name, model.dimension))
 
 
 async def _embedding_model(settings: RetrievalSettings, stack: AsyncExitStack) -> EmbeddingModel:

@@ -206,7 +206,7 @@ async def test_an_index_of_another_model_is_refused_with_the_way_out(
     async with running(tmp_path, socket_dirs(), OPENAI_BASE_URL=server.url, **made_with) as service:
         await service.put(TEXT)
     with pytest.raises(
-        EmbeddingModelMismatch, match=r"made with .*: set the embedding model back, or"
+        EmbeddingModelMismatch, match=r"made with .*: run `clausegate reindex`, or"
     ) as refused:
         async with running(tmp_path, socket_dirs(), OPENAI_BASE_URL=server.url, **opened_with):
             pass

@@ -69,7 +69,7 @@ async def test_index_of_another_model_is_refused_with_the_way_out(tmp_path, mode
     async with opened(tmp_path):
         pass
     with pytest.raises(
-        EmbeddingModelMismatch, match=r"made with model \(96 dimensions\).*CLAUSEGATE_DATA_DIR"
+        EmbeddingModelMismatch, match=r"made with model \(96 dimensions\).*clausegate reindex"
     ):
         await open_store(tmp_path, model, dimension)
     async with opened(tmp_path):

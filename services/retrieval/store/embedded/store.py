@@ -43,6 +43,7 @@ from services.retrieval.store.port import (
     StoreUnavailable,
 )
 
+FILE = "store.sqlite"
 INGEST_AGAIN = "ingest the documents again with another CLAUSEGATE_DATA_DIR"
 
 P = ParamSpec("P")
@@ -62,18 +63,23 @@ async def open_store(
     Raises `StoreUnavailable` when another process has it open or it is of another release, and
     `EmbeddingModelMismatch` when it was made with another model.
     """
-    return await asyncio.to_thread(EmbeddedStore, folder, model_name, dimension, clock)
+
+    def opened() -> EmbeddedStore:
+        return EmbeddedStore(folder, own(folder), model_name, dimension, clock)
+
+    return await asyncio.to_thread(opened)
 
 
 class EmbeddedStore:
     """A `Store`. Writes go through one thread, reads through a few; the event loop never waits."""
 
-    def __init__(self, folder: Path, model_name: str, dimension: int, clock: Callable[[], datetime]) -> None:
-        """Use `open_store`: this blocks."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self._lock = _own(folder)
+    def __init__(
+        self, folder: Path, lock: TextIO, model_name: str, dimension: int, clock: Callable[[], datetime]
+    ) -> None:
+        """Use `open_store`: this blocks. `lock` is what `own` gave; it is closed with the store."""
+        self._lock = lock
         try:
-            self._database = Database(folder / "store.sqlite")
+            self._database = Database(folder / FILE)
             _check_identity(self._database, folder, model_name, dimension)
             self._index = Writer(self._database, KeywordIndex(folder), dimension, clock)
         except BaseException:
@@ -217,8 +223,11 @@ class EmbeddedStore:
         return await self._threads.read(work)
 
 
-def _own(folder: Path) -> TextIO:
-    """Lock the folder for this process, until the file is closed or the process ends, however it ends."""
+def own(folder: Path) -> TextIO:
+    """Lock the folder, made if missing, for this process: until the file is closed, and all that were
+    duplicated from it, or the process ends, however it ends. Raises `StoreUnavailable`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
     file = (folder / "lock").open("w")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -240,8 +249,8 @@ def _check_identity(database: Database, folder: Path, model_name: str, dimension
         if (recorded["model"], recorded["dimension"]) != (model_name, dimension):
             raise EmbeddingModelMismatch(
                 f"the index in {folder} was made with {recorded['model']} ({recorded['dimension']} "
-                f"dimensions), not {model_name} ({dimension}): set the embedding model back, or "
-                f"{INGEST_AGAIN}"
+                f"dimensions), not {model_name} ({dimension}): run `clausegate reindex`, or set the "
+                "embedding model back"
             )
         if upgrade(connection, recorded["schema"]) != SCHEMA_VERSION:
             raise StoreUnavailable(

@@ -45,7 +45,7 @@ class Index:
         if not current:
             await self._point_to_it(client)
             await self.check_current(client)
-        await self._try_grpc(client)
+        await self.try_grpc(client)
 
     async def reopen(self, client: WeaviateAsyncClient) -> None:
         """As `open`, after the server was away; but an index that another replaced is read until the end."""
@@ -53,7 +53,7 @@ class Index:
         if current in (None, self.names.identity) or not await client.collections.exists(self.names.chunks):
             await self.open(client)
         else:
-            await self._try_grpc(client)
+            await self.try_grpc(client)
 
     async def make(self, client: WeaviateAsyncClient) -> None:
         """Make the collections that are missing."""
@@ -118,7 +118,7 @@ class Index:
             f"{self.names.identity}, which takes no more writes: restart it with the new model's settings."
         )
 
-    async def _try_grpc(self, client: WeaviateAsyncClient) -> None:
+    async def try_grpc(self, client: WeaviateAsyncClient) -> None:
         """All else of opening is REST: gRPC has to answer, too."""
         await client.collections.use(self.names.chunks).tenants.get_by_names(["default"])
 

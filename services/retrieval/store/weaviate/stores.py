@@ -22,6 +22,16 @@ async def open_stores(settings: RetrievalSettings, model_name: str, dimension: i
     `StoreUnavailable` for an index of another layout and `EmbeddingModelMismatch` for one of another model,
     when the server answers at once.
     """
+    connection, names, storage = parts_of(settings, model_name, dimension)
+    stores = WeaviateStores(connection, names, storage)
+    await stores.open()
+    return stores
+
+
+def parts_of(
+    settings: RetrievalSettings, model_name: str, dimension: int
+) -> tuple[Connection, Names, Storage]:
+    """What the settings say of the server, of an index for vectors of this model, and of how it is kept."""
     server = Server(
         settings.weaviate_url,
         settings.weaviate_grpc_url,
@@ -30,10 +40,7 @@ async def open_stores(settings: RetrievalSettings, model_name: str, dimension: i
         settings.weaviate_write_seconds,
     )
     names = Names(settings.weaviate_prefix, Identity(LAYOUT, model_name, dimension))
-    storage = Storage(settings.weaviate_replicas, settings.weaviate_quantization)
-    stores = WeaviateStores(Connection(server), names, storage)
-    await stores.open()
-    return stores
+    return Connection(server), names, Storage(settings.weaviate_replicas, settings.weaviate_quantization)
 
 
 class WeaviateStores:
