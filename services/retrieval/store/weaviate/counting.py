@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from uuid import UUID
 
 from weaviate.collections.classes.filters import Filter
 
-from services.retrieval.corpus import Scope
+from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.store.weaviate import filters
+from services.retrieval.store.weaviate.keys import key_of
 from services.retrieval.store.weaviate.lookups import MOST, Lookups
+from services.retrieval.store.weaviate.objects import version_key
 from services.retrieval.store.weaviate.searching import is_word
 from services.retrieval.store.weaviate.tenants import TenantCollections
 
@@ -37,27 +39,28 @@ class Counting:
         revision, begun = await self._state()
         for _ in range(ROUNDS):
             live = await self._lookups.live(begun.values())
-            count = await self._count(stems, scope, begun, [each.version_key for each in live.values()])
+            versions = [version_key(each.version) for each in live.values()]
+            count = await self._count(stems, scope, set(begun.values()), versions)
             before, (revision, begun) = (revision, begun), await self._state()
             if revision == before[0] and begun.keys() <= before[1].keys():
                 break
         return count
 
-    async def _state(self) -> tuple[str, Mapping[UUID, UUID]]:
+    async def _state(self) -> tuple[str, Mapping[UUID, DocumentId]]:
         """The revision, and the documents of the versions that were begun."""
         return await asyncio.gather(self._lookups.revision(), self._begun())
 
-    async def _begun(self) -> Mapping[UUID, UUID]:
+    async def _begun(self) -> Mapping[UUID, DocumentId]:
         async with self._tenant.reading("read staged versions", self._tenant.names.staged) as staged:
-            found = await staged.query.fetch_objects(limit=MOST, return_properties=["document_key"])
-        return {each.uuid: each.properties["document_key"] for each in found.objects}
+            found = await staged.query.fetch_objects(limit=MOST, return_properties=["document_id"])
+        return {each.uuid: DocumentId(each.properties["document_id"]) for each in found.objects}
 
     async def _count(
-        self, stems: Sequence[str], scope: Scope, begun: Mapping[UUID, UUID], live: Sequence[UUID]
+        self, stems: Sequence[str], scope: Scope, begun: Set[DocumentId], live: Sequence[UUID]
     ) -> int:
         wanted = [*filters.within(scope), *map(filters.holding, dict.fromkeys(stems))]
         if begun:
-            settled = Filter.all_of(filters.other_than("document_key", sorted(set(begun.values()))))
+            settled = Filter.all_of(filters.other_than("document_key", list(map(key_of, begun))))
             wanted.append(Filter.any_of([settled, filters.one_of("version_key", live)]) if live else settled)
         async with self._tenant.reading("count term", self._tenant.names.chunks) as chunks:
             found = await chunks.aggregate.over_all(filters=filters.all_of(wanted), total_count=True)

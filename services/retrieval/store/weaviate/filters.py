@@ -18,6 +18,11 @@ def within(scope: Scope) -> list[FilterReturn]:
     return [one_of(name, map(key_of, wanted)) for name, wanted in parts if wanted]
 
 
+def ids(keys: Sequence[UUID]) -> FilterReturn:
+    """Objects with one of these ids, of which there is at least one."""
+    return Filter.by_id().contains_any(list(keys))
+
+
 def of(name: str, key: UUID) -> FilterReturn:
     """Objects with this key."""
     return Filter.by_property(name).equal(key)

@@ -7,7 +7,8 @@ found, so that none is taken for live on older news than itself.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -31,6 +32,7 @@ from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.keys import ORDER_KEY, key_of, order_key
 from services.retrieval.store.weaviate.objects import (
     DOCUMENT,
+    EMBEDDED_CHUNK,
     LIVE_DOCUMENT,
     LiveDocument,
     read_chunk,
@@ -69,11 +71,12 @@ class Lookups:
         found = await self._by_ids("read revision", self._names.state, [STATE], ["revision"])
         return str(found[0].properties["revision"]) if found else EMPTY
 
-    async def live(self, document_keys: Iterable[UUID]) -> dict[UUID, LiveDocument]:
+    async def live(self, document_ids: Iterable[DocumentId]) -> dict[DocumentId, LiveDocument]:
         """What is live of these documents; those that are not live are left out."""
-        keys = list(dict.fromkeys(document_keys))
+        keys = [key_of(document_id) for document_id in dict.fromkeys(document_ids)]
         found = await self._by_ids("read live versions", self._names.documents, keys, LIVE_DOCUMENT)
-        return {each.uuid: read_live_document(each.properties) for each in found}
+        live = (read_live_document(each.properties) for each in found)
+        return {each.version.document_id: each for each in live}
 
     async def staged(self, version: Version) -> frozenset[ChunkId]:
         """See `Store.staged`."""
@@ -87,25 +90,30 @@ class Lookups:
     async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
         """See `Store.chunks`."""
         keys = [key_of(chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
-        properties = ["document_key", "version_key", "record"]
-        found = await self._by_ids("read chunks", self._names.chunks, keys, properties)
-        chunks = [read_chunk(each.properties, live.indexed_at) for each, live in await self._only_live(found)]
-        return {chunk.chunk_id: chunk for chunk in chunks}
+        found = await self._by_ids("read chunks", self._names.chunks, keys, ["record"])
+        chunks = [read_chunk(each.properties) for each in found]
+        live = await self.live(chunk.version.document_id for chunk in chunks)
+        return {chunk.chunk_id: _visible(chunk, live) for chunk in chunks if _is_live(chunk.version, live)}
 
     async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
         """See `Store.embedded_chunks`."""
         keys = [key_of(chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
-        found = await self.with_vectors(keys, None)
-        chunks = [read_embedded_chunk(each, live.indexed_at) for each, live in await self._only_live(found)]
-        return {embedded.chunk.chunk_id: embedded for embedded in chunks}
+        embedded = map(read_embedded_chunk, await self.with_vectors(keys, EMBEDDED_CHUNK))
+        by_id = {each.chunk.chunk_id: each for each in embedded}
+        live = await self.live(each.chunk.version.document_id for each in by_id.values())
+        return {
+            chunk_id: replace(each, chunk=_visible(each.chunk, live))
+            for chunk_id, each in by_id.items()
+            if _is_live(each.chunk.version, live)
+        }
 
-    async def with_vectors(self, keys: Sequence[UUID], properties: list[str] | None) -> list[Found]:
-        """Chunks of these ids, live or not, with these properties (None for all) and their vectors."""
+    async def with_vectors(self, keys: Sequence[UUID], properties: list[str]) -> list[Found]:
+        """Chunks of these ids, live or not, with these properties and their vectors."""
         found: list[Found] = []
         for start in range(0, len(keys), PAGE_WITH_VECTORS):
             async with self._tenant.reading("read vectors", self._names.chunks) as chunks:
-                page = await chunks.query.fetch_objects_by_ids(
-                    keys[start : start + PAGE_WITH_VECTORS],
+                page = await chunks.query.fetch_objects(
+                    filters=filters.ids(keys[start : start + PAGE_WITH_VECTORS]),
                     limit=PAGE_WITH_VECTORS,
                     include_vector=[WINDOWS],
                     return_properties=properties,
@@ -115,16 +123,16 @@ class Lookups:
 
     async def chunks_of(self, document_id: DocumentId, after: int | None, limit: int) -> Sequence[Chunk]:
         """See `Store.chunks_of`."""
-        if limit < 1:
-            return ()
-        document_key = key_of(document_id)
-        live = (await self.live([document_key])).get(document_key)
+        live = (await self.live([document_id])).get(document_id) if limit > 0 else None
         while live:
-            found = await self._in_order(live.version_key, after, limit, ["ordinal", "record"])
-            before, live = live, (await self.live([document_key])).get(document_key)
-            # A version that was replaced meanwhile may be collected in part.
-            if live and live.version_key == before.version_key:
-                return tuple(read_chunk(each.properties, live.indexed_at) for each in found)
+            found = await self._in_order(version_key(live.version), after, limit, ["ordinal", "record"])
+            chunks = tuple(replace(read_chunk(each.properties), indexed_at=live.indexed_at) for each in found)
+            if _are_all(chunks, after, limit, live):
+                return chunks
+            # Of a version that was replaced meanwhile, some may be gone.
+            before, live = live, (await self.live([document_id])).get(document_id)
+            if live and live.version == before.version:
+                return chunks
         return ()
 
     async def document(self, document_id: DocumentId) -> Document | None:
@@ -159,12 +167,13 @@ class Lookups:
         if not folded_terms:
             return ()
         wanted = [filters.one_of("term_key", map(key_of, folded_terms)), *filters.within(scope)]
-        properties = ["document_key", "version_key", "record"]
-        found = await self._listed(self._names.definitions, wanted, None, None, properties)
-        definitions = [read_definition(each.properties) for each, _ in await self._only_live(found)]
+        found = await self._listed(self._names.definitions, wanted, None, None, ["record"])
+        definitions = [read_definition(each.properties) for each in found]
+        live = await self.live(each.version.document_id for each in definitions)
         return tuple(
             sorted(
-                definitions, key=lambda each: (each.version.document_id, each.span.start, each.definition_id)
+                (each for each in definitions if _is_live(each.version, live)),
+                key=lambda each: (each.version.document_id, each.span.start, each.definition_id),
             )
         )
 
@@ -205,22 +214,15 @@ class Lookups:
             )
         return [found.total_count or 0, *(_sum(found, name) for name in names)]
 
-    async def _only_live(self, found: Sequence[Found]) -> list[tuple[Found, LiveDocument]]:
-        live = await self.live(each.properties["document_key"] for each in found)
-        versions = ((each, live.get(each.properties["document_key"])) for each in found)
-        return [
-            (each, document)
-            for each, document in versions
-            if document and document.version_key == each.properties["version_key"]
-        ]
-
     async def _by_ids(
         self, operation: str, collection: str, keys: Sequence[UUID], properties: list[str]
     ) -> list[Found]:
         async def page(start: int) -> list[Found]:
             async with self._tenant.reading(operation, collection) as handle:
-                found = await handle.query.fetch_objects_by_ids(
-                    keys[start : start + PAGE], limit=PAGE, return_properties=properties
+                found = await handle.query.fetch_objects(
+                    filters=filters.ids(keys[start : start + PAGE]),
+                    limit=PAGE,
+                    return_properties=properties,
                 )
             return found.objects
 
@@ -275,6 +277,21 @@ class Lookups:
                 break
             position = page.objects[-1].properties[ORDER_KEY]
         return found
+
+
+def _is_live(version: Version, live: Mapping[DocumentId, LiveDocument]) -> bool:
+    document = live.get(version.document_id)
+    return document is not None and document.version == version
+
+
+def _visible(chunk: Chunk, live: Mapping[DocumentId, LiveDocument]) -> Chunk:
+    return replace(chunk, indexed_at=live[chunk.version.document_id].indexed_at)
+
+
+def _are_all(chunks: Sequence[Chunk], after: int | None, limit: int, live: LiveDocument) -> bool:
+    """Whether no ordinal is missing between `after` and the last that is wanted."""
+    first = 0 if after is None else after + 1
+    return [chunk.ordinal for chunk in chunks] == list(range(first, min(first + limit, live.chunk_count)))
 
 
 def _sum(found: Any, name: str) -> int:

@@ -44,12 +44,15 @@ Values = Mapping[str, Any]
 class LiveDocument:
     """What a live document's object says of its chunks and definitions."""
 
-    version_key: UUID
+    version: Version
+    chunk_count: int
     indexed_at: datetime
 
 
-LIVE_DOCUMENT = ["version_key", "indexed_at"]
+LIVE_DOCUMENT = ["document_id", "generation", "chunk_count", "indexed_at"]
 """Properties for `read_live_document`."""
+EMBEDDED_CHUNK = ["record", "windows", "stems"]
+"""Properties for `read_embedded_chunk`, which needs the vectors, too."""
 DOCUMENT = ["record", "indexed_at"]
 """Properties for `read_document`."""
 PASSAGE = ["chunk_id", "document_id", "windows", "stems"]
@@ -73,6 +76,7 @@ def chunk_object(embedded: EmbeddedChunk) -> DataObject[dict[str, Any], None]:
     properties = {
         "chunk_id": chunk.chunk_id,
         "document_id": chunk.version.document_id,
+        "generation": chunk.version.generation,
         "document_key": key_of(chunk.version.document_id),
         "version_key": version_key(chunk.version),
         "source_key": key_of(chunk.source),
@@ -86,8 +90,8 @@ def chunk_object(embedded: EmbeddedChunk) -> DataObject[dict[str, Any], None]:
     return DataObject(properties, uuid=key_of(chunk.chunk_id), vector={WINDOWS: vectors})
 
 
-def read_chunk(values: Values, indexed_at: datetime) -> Chunk:
-    """The chunk of an object's `record`."""
+def read_chunk(values: Values) -> Chunk:
+    """The chunk of an object's `record`, as it was put."""
     record = json.loads(values["record"])
     record |= {
         "version": _version(record["version"]),
@@ -97,7 +101,7 @@ def read_chunk(values: Values, indexed_at: datetime) -> Chunk:
         "sentences": tuple(Span(*each) for each in record["sentences"]),
         "sections": tuple(SectionSpan(tuple(chain), Span(*span)) for chain, span in record["sections"]),
     }
-    return Chunk(**record, indexed_at=indexed_at)
+    return Chunk(**record)
 
 
 def read_passage(found: Object[Any, Any]) -> Passage:
@@ -112,10 +116,10 @@ def read_passage(found: Object[Any, Any]) -> Passage:
     )
 
 
-def read_embedded_chunk(found: Object[Any, Any], indexed_at: datetime) -> EmbeddedChunk:
-    """The chunk of an object with all its properties and its vectors."""
+def read_embedded_chunk(found: Object[Any, Any]) -> EmbeddedChunk:
+    """The chunk of an object with `EMBEDDED_CHUNK` and its vectors."""
     values = found.properties
-    return EmbeddedChunk(read_chunk(values, indexed_at), _windows(values), _vectors(found), _stems(values))
+    return EmbeddedChunk(read_chunk(values), _windows(values), _vectors(found), _stems(values))
 
 
 def definition_object(definition: Definition) -> DataObject[dict[str, Any], None]:
@@ -152,8 +156,9 @@ def document_object(
     document_key = key_of(document.version.document_id)
     properties = {
         ORDER_KEY: order_key(document.version.document_id),
+        "document_id": document.version.document_id,
+        "generation": document.version.generation,
         "document_key": document_key,
-        "version_key": version_key(document.version),
         "source_key": key_of(document.source),
         "source": document.source,
         "chunk_count": document.chunk_count,
@@ -170,7 +175,11 @@ def document_object(
 
 def read_live_document(values: Values) -> LiveDocument:
     """From an object with `LIVE_DOCUMENT`."""
-    return LiveDocument(values["version_key"], datetime.fromisoformat(values["indexed_at"]))
+    return LiveDocument(
+        _version([values["document_id"], values["generation"]]),
+        values["chunk_count"],
+        datetime.fromisoformat(values["indexed_at"]),
+    )
 
 
 def read_document(values: Values) -> Document:
@@ -185,8 +194,8 @@ def read_document(values: Values) -> Document:
 
 def staged_object(version: Version) -> DataObject[dict[str, Any], None]:
     """The object that says that a version was begun."""
-    key = version_key(version)
-    return DataObject({"document_key": key_of(version.document_id), "version_key": key}, uuid=key)
+    properties = {"document_id": version.document_id, "document_key": key_of(version.document_id)}
+    return DataObject(properties, uuid=version_key(version))
 
 
 def _record(value: Chunk | Definition | Document) -> str:

@@ -134,6 +134,7 @@ def _ordered(name: str) -> Property:
 CHUNK_PROPERTIES = [
     _unindexed("chunk_id"),
     _unindexed("document_id"),
+    _unindexed("generation"),
     Property(name="document_key", data_type=DataType.UUID),
     Property(name="version_key", data_type=DataType.UUID),
     Property(name="source_key", data_type=DataType.UUID),
@@ -162,8 +163,9 @@ DEFINITION_PROPERTIES = [
 ]
 DOCUMENT_PROPERTIES = [
     _ordered(ORDER_KEY),
+    _unindexed("document_id"),
+    _unindexed("generation"),
     Property(name="document_key", data_type=DataType.UUID),
-    _unindexed("version_key", DataType.UUID),
     Property(name="source_key", data_type=DataType.UUID),
     Property(name="source", data_type=DataType.TEXT, tokenization=Tokenization.FIELD, index_searchable=False),
     *(
@@ -174,10 +176,7 @@ DOCUMENT_PROPERTIES = [
     _unindexed("indexed_at"),
     _unindexed("record"),
 ]
-STAGED_PROPERTIES = [
-    Property(name="document_key", data_type=DataType.UUID),
-    Property(name="version_key", data_type=DataType.UUID),
-]
+STAGED_PROPERTIES = [_unindexed("document_id"), Property(name="document_key", data_type=DataType.UUID)]
 STATE_PROPERTIES = [_unindexed("revision")]
 PROJECT_PROPERTIES = [_ordered(ORDER_KEY), _unindexed("fields")]
 ARTICLE_PROPERTIES = [

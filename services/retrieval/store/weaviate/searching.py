@@ -17,7 +17,17 @@ from weaviate.classes.query import MetadataQuery
 from weaviate.collections.classes.filters import FilterReturn
 from weaviate.collections.classes.internal import Object
 
-from services.retrieval.corpus import ChunkId, Hit, Hits, Passage, Scope, Vector
+from services.retrieval.corpus import (
+    ChunkId,
+    DocumentId,
+    Generation,
+    Hit,
+    Hits,
+    Passage,
+    Scope,
+    Vector,
+    Version,
+)
 from services.retrieval.store.port import LegHits, Legs
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.lookups import MOST, Lookups
@@ -25,16 +35,18 @@ from services.retrieval.store.weaviate.objects import HEADING, PASSAGE, read_pas
 from services.retrieval.store.weaviate.schema import WINDOWS
 from services.retrieval.store.weaviate.tenants import TenantCollections
 
-AT_FIRST = 64
-"""The least that a leg fetches; what it returns is a few names each."""
+CHUNKS_FOR_EACH = 2
+"""Chunks that a leg first fetches for each that is wanted."""
+WINDOWS_FOR_EACH = 4
+"""The same of windows: contracts have three a chunk, of which mostly one is near."""
 GROWTH = 4
 ROUNDS = 8
 """Fetches of a search at most: enough to reach `MOST`, and to see a few flips on the way."""
 MOST_STEM_CHARACTERS = 1000
 """A longer stem is no word, and is not looked for."""
-FOUND = ["chunk_id", "document_key", "version_key", "window_count"]
+FOUND = ["chunk_id", "document_id", "generation", "window_count"]
 
-LiveVersions = Mapping[UUID, UUID | None]
+LiveVersions = Mapping[DocumentId, Version | None]
 """The live version of each document that was asked for; None without one."""
 
 
@@ -44,14 +56,13 @@ class Found:
 
     key: UUID
     chunk_id: ChunkId
-    document_key: UUID
-    version_key: UUID
+    version: Version
     window_count: int
     score: float
 
     def is_live(self, versions: LiveVersions) -> bool:
         """Whether its version is the live one."""
-        return versions[self.document_key] == self.version_key
+        return versions[self.version.document_id] == self.version
 
 
 @dataclass(slots=True)
@@ -67,7 +78,7 @@ class Leg:
     """Best first, ties by chunk id."""
 
     def __post_init__(self) -> None:
-        self.limit = min(max(GROWTH * self.k, AT_FIRST), MOST)
+        self.limit = min((WINDOWS_FOR_EACH if self.by_windows else CHUNKS_FOR_EACH) * self.k + 1, MOST)
 
     async def fetch(self) -> None:
         """Find the best, as many as `limit` says."""
@@ -142,9 +153,11 @@ class Searching:
 
     async def _versions(self, legs: Sequence[Leg]) -> LiveVersions:
         """The live versions of the documents of all that was found."""
-        keys = {each.document_key for leg in legs for each in leg.found}
-        live = await self._lookups.live(keys)
-        return {key: live[key].version_key if key in live else None for key in keys}
+        ids = {each.version.document_id for leg in legs for each in leg.found}
+        live = await self._lookups.live(ids)
+        return {
+            document_id: live[document_id].version if document_id in live else None for document_id in ids
+        }
 
     async def _read(self, wanted: Iterable[Found], passages: dict[UUID, Passage] | None) -> None:
         """Add the passages that are wanted and not there yet; one that was collected is left out."""
@@ -200,8 +213,8 @@ def is_word(stem: str) -> bool:
 
 
 def _are_settled(legs: Sequence[Leg], before: LiveVersions, now: LiveVersions) -> bool:
-    dropped = {each.document_key for leg in legs for each in leg.found if not each.is_live(now)}
-    return all(key in before and before[key] == now[key] for key in dropped)
+    dropped = {each.version.document_id for leg in legs for each in leg.found if not each.is_live(now)}
+    return all(each in before and before[each] == now[each] for each in dropped)
 
 
 def _found(found: Object[Any, Any], score: float) -> Found:
@@ -209,8 +222,7 @@ def _found(found: Object[Any, Any], score: float) -> Found:
     return Found(
         found.uuid,
         ChunkId(values["chunk_id"]),
-        values["document_key"],
-        values["version_key"],
+        Version(DocumentId(values["document_id"]), Generation(values["generation"])),
         values["window_count"],
         score,
     )

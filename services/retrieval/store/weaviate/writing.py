@@ -84,7 +84,7 @@ class Writer:
         document_key = key_of(document_id)
         async with self._lock(document_id):
             live, staged, (chunks, windows), terms, _ = await asyncio.gather(
-                self._lookups.live([document_key]),
+                self._lookups.live([document_id]),
                 self._staged(document_key),
                 self._lookups.stored_counts(document.version),
                 self._lookups.terms_of(document.version),
@@ -100,7 +100,7 @@ class Writer:
             visible = replace(document, indexed_at=document.indexed_at or self._clock())
             await self._insert(self._names.documents, [document_object(visible, windows, set(terms))])
             revision, _ = await asyncio.gather(self._revise(), self._check_writable())
-            replaced = {each.version_key for each in live.values()} - {version}
+            replaced = {version_key(each.version) for each in live.values()} - {version}
             await self._collect(document_key, replaced | staged | {version}, live=version)
         return Committed(visible, bool(replaced), revision)
 
@@ -124,18 +124,19 @@ class Writer:
         document_key, key = key_of(version.document_id), version_key(version)
         async with self._lock(version.document_id):
             live, staged, _ = await asyncio.gather(
-                self._lookups.live([document_key]), self._staged(document_key), self._check_writable()
+                self._lookups.live([version.document_id]), self._staged(document_key), self._check_writable()
             )
-            live_key = live[document_key].version_key if live else None
-            if live_key == key:
+            kept = {key} | {version_key(each.version) for each in live.values()}
+            if len(kept) == 1 and live:
                 stored = await self._lookups.stored(collection, [_id(each) for each in objects])
                 if len(stored) < len({each.uuid for each in objects}):
                     raise VersionIsLive(f"{version.document_id} is live without some of these")
                 return
             if key not in staged:
                 await self._insert(self._names.staged, [staged_object(version)])
-                await self._delete_but(document_key, {key} | ({live_key} if live_key else set()))
-                await asyncio.gather(*(self._delete_by_id(self._names.staged, each) for each in staged))
+                if staged:
+                    await self._delete_but(document_key, kept)
+                    await asyncio.gather(*(self._delete_by_id(self._names.staged, each) for each in staged))
             await self._insert(collection, objects)
 
     async def _staged(self, document_key: UUID) -> set[UUID]:
