@@ -23,7 +23,8 @@ RUN uv venv /opt/packages \
 FROM tools AS product
 COPY . ./
 RUN uv build --wheel --require-hashes --build-constraint requirements.lock \
-    && uv pip install --no-deps --target /opt/clausegate dist/*.whl
+    && uv pip install --no-deps --target /opt/clausegate dist/*.whl \
+    && rm -r /opt/clausegate/.lock /opt/clausegate/bin
 
 FROM ${BASE} AS model
 WORKDIR /build
@@ -45,7 +46,7 @@ RUN rm -rf /usr/local/lib/python3.*/site-packages /usr/local/lib/python3.*/ensur
 COPY --from=packages /opt/packages /opt/packages
 COPY --from=product /opt/clausegate /opt/clausegate
 ENV PATH=/opt/packages/bin:$PATH PYTHONPATH=/opt/clausegate PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
-    CLAUSEGATE_DATA_DIR=/var/lib/clausegate
+    HOME=/tmp CLAUSEGATE_DATA_DIR=/var/lib/clausegate
 WORKDIR /var/lib/clausegate
 # By number, so that an orchestrator can see that it is not root. The root file system may be read-only: what is
 # written goes below CLAUSEGATE_DATA_DIR (a volume) and, for uploads by REST, to /tmp.
