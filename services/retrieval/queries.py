@@ -125,12 +125,12 @@ def scope(sources: Sequence[str], document_ids: Sequence[str]) -> Scope:
 async def check_scope(store: Store, checked: Scope) -> None:
     """Raise `SourceNotFound` or `DocumentNotFound` for the first name without live documents."""
     for number, source in enumerate(checked.sources):
-        if not await store.documents(Scope(sources=(source,)), None, 1):
+        if not await store.covers(Scope(sources=(source,))):
             raise SourceNotFound(
                 f"No document of this source is indexed: {source}", field=f"sources[{number}]"
             )
     for number, document_id in enumerate(checked.document_ids):
-        if await store.document(document_id) is None:
+        if not await store.covers(Scope(document_ids=(document_id,))):
             field = f"document_ids[{number}]"
             raise DocumentNotFound(f"The document is not indexed: {document_id}", field=field)
 

@@ -260,6 +260,10 @@ class Store(Protocol):
         """The live version, or None."""
         ...
 
+    async def covers(self, scope: Scope) -> bool:
+        """Whether a live document is in scope."""
+        ...
+
     async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
         """Live documents in scope by id, those after `after`."""
         ...

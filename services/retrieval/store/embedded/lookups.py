@@ -48,6 +48,7 @@ CHUNKS_IN_ORDER = """
 DOCUMENTS = f"""
     SELECT * FROM versions v WHERE {IN_SCOPE} AND v.document_id > :after ORDER BY v.document_id LIMIT :limit
 """  # noqa: S608
+ANY = f"SELECT 1 FROM versions v WHERE {IN_SCOPE} LIMIT 1"  # noqa: S608
 SOURCES = """
     SELECT source, count(*) AS documents, sum(chunk_count) AS chunks FROM versions WHERE live
     GROUP BY source ORDER BY source
@@ -105,6 +106,11 @@ def document(connection: sqlite3.Connection, document_id: DocumentId) -> Documen
     """See `Store.document`."""
     found = documents(connection, Scope(document_ids=(document_id,)), None, 1)
     return found[0] if found else None
+
+
+def covers(connection: sqlite3.Connection, scope: Scope) -> bool:
+    """See `Store.covers`."""
+    return connection.execute(ANY, scope_values(scope)).fetchone() is not None
 
 
 def documents(

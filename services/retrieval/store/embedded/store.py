@@ -154,6 +154,10 @@ class EmbeddedStore:
         """See `Store.document`."""
         return await self._threads.look_up(lookups.document, document_id)
 
+    async def covers(self, scope: Scope) -> bool:
+        """See `Store.covers`."""
+        return await self._threads.look_up(lookups.covers, scope)
+
     async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
         """See `Store.documents`."""
         return await self._threads.look_up(lookups.documents, scope, after, limit)

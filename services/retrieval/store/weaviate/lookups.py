@@ -6,16 +6,12 @@ found, so that none is taken for live on older news than itself.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 from weaviate.classes.aggregate import GroupByAggregate, Metrics
 from weaviate.classes.query import Filter, Sort
-from weaviate.collections.classes.filters import FilterReturn
-from weaviate.collections.classes.internal import Object
 
 from services.retrieval.corpus import (
     Chunk,
@@ -29,7 +25,7 @@ from services.retrieval.corpus import (
 )
 from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
 from services.retrieval.store.weaviate import filters
-from services.retrieval.store.weaviate.keys import ORDER_KEY, key_of, order_key
+from services.retrieval.store.weaviate.keys import key_of, order_key
 from services.retrieval.store.weaviate.objects import (
     DOCUMENT,
     EMBEDDED_CHUNK,
@@ -43,12 +39,8 @@ from services.retrieval.store.weaviate.objects import (
     version_key,
 )
 from services.retrieval.store.weaviate.schema import WINDOWS
-from services.retrieval.store.weaviate.tenants import TenantCollections
+from services.retrieval.store.weaviate.tenants import PAGE, Found, TenantCollections, sum_of
 
-Found = Object[Any, Any]
-
-PAGE = 1000
-"""Objects of a read without vectors."""
 PAGE_WITH_VECTORS = 200
 """Of 3,072 dimensions, 10 MB with three windows each."""
 MOST = 10_000
@@ -68,13 +60,13 @@ class Lookups:
 
     async def revision(self) -> str:
         """See `Store.revision`."""
-        found = await self._by_ids("read revision", self._names.state, [STATE], ["revision"])
+        found = await self._tenant.by_ids("read revision", self._names.state, [STATE], ["revision"])
         return str(found[0].properties["revision"]) if found else EMPTY
 
     async def live(self, document_ids: Iterable[DocumentId]) -> dict[DocumentId, LiveDocument]:
         """What is live of these documents; those that are not live are left out."""
         keys = [key_of(document_id) for document_id in dict.fromkeys(document_ids)]
-        found = await self._by_ids("read live versions", self._names.documents, keys, LIVE_DOCUMENT)
+        found = await self._tenant.by_ids("read live versions", self._names.documents, keys, LIVE_DOCUMENT)
         live = (read_live_document(each.properties) for each in found)
         return {each.version.document_id: each for each in live}
 
@@ -85,12 +77,12 @@ class Lookups:
 
     async def stored(self, collection: str, keys: Sequence[UUID]) -> set[UUID]:
         """The ids among these that a collection has objects of, live or not."""
-        return {each.uuid for each in await self._by_ids("find stored", collection, keys, [])}
+        return {each.uuid for each in await self._tenant.by_ids("find stored", collection, keys, [])}
 
     async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
         """See `Store.chunks`."""
         keys = [key_of(chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
-        found = await self._by_ids("read chunks", self._names.chunks, keys, ["record"])
+        found = await self._tenant.by_ids("read chunks", self._names.chunks, keys, ["record"])
         chunks = [read_chunk(each.properties) for each in found]
         live = await self.live(chunk.version.document_id for chunk in chunks)
         return {chunk.chunk_id: _visible(chunk, live) for chunk in chunks if _is_live(chunk.version, live)}
@@ -138,13 +130,21 @@ class Lookups:
     async def document(self, document_id: DocumentId) -> Document | None:
         """See `Store.document`."""
         keys = [key_of(document_id)]
-        found = await self._by_ids("read document", self._names.documents, keys, DOCUMENT)
+        found = await self._tenant.by_ids("read document", self._names.documents, keys, DOCUMENT)
         return read_document(found[0].properties) if found else None
+
+    async def covers(self, scope: Scope) -> bool:
+        """See `Store.covers`. Not a list of one: to sort, Weaviate reads every object that may be in it."""
+        async with self._tenant.reading("look for documents", self._names.documents) as documents:
+            found = await documents.query.fetch_objects(
+                filters=filters.all_of(filters.within(scope)), limit=1, return_properties=[]
+            )
+        return bool(found.objects)
 
     async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
         """See `Store.documents`."""
         position = None if after is None else order_key(after)
-        found = await self._listed(
+        found = await self._tenant.listed(
             self._names.documents, filters.within(scope), position, max(limit, 0), DOCUMENT
         )
         return tuple(read_document(each.properties) for each in found)
@@ -157,7 +157,7 @@ class Lookups:
                 return_metrics=[Metrics("chunk_count").integer(sum_=True)],
             )
         counted = [
-            SourceCounts(str(group.grouped_by.value), group.total_count or 0, _sum(group, "chunk_count"))
+            SourceCounts(str(group.grouped_by.value), group.total_count or 0, sum_of(group, "chunk_count"))
             for group in found.groups
         ]
         return tuple(sorted(counted, key=lambda each: each.source))
@@ -167,7 +167,7 @@ class Lookups:
         if not folded_terms:
             return ()
         wanted = [filters.one_of("term_key", map(key_of, folded_terms)), *filters.within(scope)]
-        found = await self._listed(self._names.definitions, wanted, None, None, ["record"])
+        found = await self._tenant.listed(self._names.definitions, wanted, None, None, ["record"])
         definitions = [read_definition(each.properties) for each in found]
         live = await self.live(each.version.document_id for each in definitions)
         return tuple(
@@ -180,54 +180,31 @@ class Lookups:
     async def terms_of(self, version: Version) -> list[str]:
         """The folded term of every definition that is stored of a version, live or not."""
         wanted = [filters.of("version_key", version_key(version))]
-        found = await self._listed(self._names.definitions, wanted, None, None, ["folded_term"])
+        found = await self._tenant.listed(self._names.definitions, wanted, None, None, ["folded_term"])
         return [str(each.properties["folded_term"]) for each in found]
 
     async def defined_terms(self, scope: Scope) -> Sequence[str]:
         """See `Store.defined_terms`; in order."""
-        found = await self._listed(self._names.documents, filters.within(scope), None, None, ["folded_terms"])
+        found = await self._tenant.listed(
+            self._names.documents, filters.within(scope), None, None, ["folded_terms"]
+        )
         return tuple(sorted({term for each in found for term in each.properties["folded_terms"] or ()}))
 
     async def coverage(self, scope: Scope) -> Coverage:
         """See `Store.coverage`."""
         names = ["page_count", "unreadable_count"]
-        return Coverage(*await self._sums(self._names.documents, names, filters.within(scope)))
+        return Coverage(*await self._tenant.sums(self._names.documents, names, filters.within(scope)))
 
     async def counts(self) -> IndexCounts:
         """See `Store.counts`."""
         names = ["chunk_count", "definition_count", "window_count"]
-        return IndexCounts(*await self._sums(self._names.documents, names, []))
+        return IndexCounts(*await self._tenant.sums(self._names.documents, names, []))
 
     async def stored_counts(self, version: Version) -> tuple[int, int]:
         """Chunks and windows that are stored of a version, live or not."""
         wanted = [filters.of("version_key", version_key(version))]
-        chunks, windows = await self._sums(self._names.chunks, ["window_count"], wanted)
+        chunks, windows = await self._tenant.sums(self._names.chunks, ["window_count"], wanted)
         return chunks, windows
-
-    async def _sums(self, collection: str, names: list[str], wanted: list[FilterReturn]) -> list[int]:
-        """How many objects there are, and the sum of each of these properties."""
-        async with self._tenant.reading("sum", collection) as handle:
-            found = await handle.aggregate.over_all(
-                filters=filters.all_of(wanted),
-                total_count=True,
-                return_metrics=[Metrics(name).integer(sum_=True) for name in names],
-            )
-        return [found.total_count or 0, *(_sum(found, name) for name in names)]
-
-    async def _by_ids(
-        self, operation: str, collection: str, keys: Sequence[UUID], properties: list[str]
-    ) -> list[Found]:
-        async def page(start: int) -> list[Found]:
-            async with self._tenant.reading(operation, collection) as handle:
-                found = await handle.query.fetch_objects(
-                    filters=filters.ids(keys[start : start + PAGE]),
-                    limit=PAGE,
-                    return_properties=properties,
-                )
-            return found.objects
-
-        pages = await asyncio.gather(*(page(start) for start in range(0, len(keys), PAGE)))
-        return [each for objects in pages for each in objects]
 
     async def _in_order(
         self, version: UUID, after: int | None, limit: int | None, properties: list[str]
@@ -252,32 +229,6 @@ class Lookups:
             after = page.objects[-1].properties["ordinal"]
         return found
 
-    async def _listed(
-        self,
-        collection: str,
-        wanted: list[FilterReturn],
-        position: str | None,
-        limit: int | None,
-        properties: list[str],
-    ) -> list[Found]:
-        """Objects of a collection by `ORDER_KEY`, those after `position`."""
-        found: list[Found] = []
-        while limit is None or len(found) < limit:
-            size = PAGE if limit is None else min(PAGE, limit - len(found))
-            after = [Filter.by_property(ORDER_KEY).greater_than(position)] if position else []
-            async with self._tenant.reading("list", collection) as handle:
-                page = await handle.query.fetch_objects(
-                    filters=filters.all_of([*wanted, *after]),
-                    sort=Sort.by_property(ORDER_KEY),
-                    limit=size,
-                    return_properties=[ORDER_KEY, *properties],
-                )
-            found += page.objects
-            if len(page.objects) < size:
-                break
-            position = page.objects[-1].properties[ORDER_KEY]
-        return found
-
 
 def _is_live(version: Version, live: Mapping[DocumentId, LiveDocument]) -> bool:
     document = live.get(version.document_id)
@@ -292,7 +243,3 @@ def _are_all(chunks: Sequence[Chunk], after: int | None, limit: int, live: LiveD
     """Whether no ordinal is missing between `after` and the last that is wanted."""
     first = 0 if after is None else after + 1
     return [chunk.ordinal for chunk in chunks] == list(range(first, min(first + limit, live.chunk_count)))
-
-
-def _sum(found: Any, name: str) -> int:
-    return int(found.properties[name].sum_ or 0)

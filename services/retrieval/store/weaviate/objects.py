@@ -67,7 +67,7 @@ def version_key(version: Version) -> UUID:
 def keywords(embedded: EmbeddedChunk) -> str:
     """What the keyword leg searches: the stems of the text, then those of its headings, marked."""
     headings = stems(" ".join([*embedded.chunk.heading_chain, embedded.chunk.table_header]))
-    return " ".join([*embedded.stems, *(HEADING + stem for stem in headings)])
+    return " ".join(embedded.stems) + "".join(f" {HEADING}{stem}" for stem in headings)
 
 
 def chunk_object(embedded: EmbeddedChunk) -> DataObject[dict[str, Any], None]:
@@ -227,4 +227,4 @@ def _vectors(found: Object[Any, Any]) -> Vectors:
 
 
 def _stems(values: Values) -> tuple[str, ...]:
-    return tuple(stem for stem in values["stems"].split(" ") if stem and not stem.startswith(HEADING))
+    return tuple(values["stems"].partition(f" {HEADING}")[0].split())

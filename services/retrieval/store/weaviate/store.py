@@ -103,6 +103,10 @@ class WeaviateStore:
         """See `Store.document`."""
         return await self._lookups.document(document_id)
 
+    async def covers(self, scope: Scope) -> bool:
+        """See `Store.covers`."""
+        return await self._lookups.covers(scope)
+
     async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
         """See `Store.documents`."""
         return await self._lookups.documents(scope, after, limit)

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
+from uuid import UUID
 
+from weaviate.classes.aggregate import Metrics
 from weaviate.classes.config import ConsistencyLevel
+from weaviate.classes.query import Filter, Sort
 from weaviate.client import WeaviateAsyncClient
 from weaviate.collections import CollectionAsync
+from weaviate.collections.classes.filters import FilterReturn
+from weaviate.collections.classes.internal import Object
 
+from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.connection import Connection
+from services.retrieval.store.weaviate.keys import ORDER_KEY
 from services.retrieval.store.weaviate.schema import Names
 
+PAGE = 1000
+"""Objects of a read without vectors."""
+
+Found = Object[Any, Any]
 Handle = CollectionAsync[dict[str, Any], None]
 """A collection, and properties as JSON has them."""
 
@@ -39,6 +51,59 @@ class TenantCollections:
         async with self._connection.writing(operation, collection) as client:
             yield self._handle(client, collection)
 
+    async def sums(self, collection: str, names: list[str], wanted: list[FilterReturn]) -> list[int]:
+        """How many objects there are, and the sum of each of these properties."""
+        async with self.reading("sum", collection) as handle:
+            found = await handle.aggregate.over_all(
+                filters=filters.all_of(wanted),
+                total_count=True,
+                return_metrics=[Metrics(name).integer(sum_=True) for name in names],
+            )
+        return [found.total_count or 0, *(sum_of(found, name) for name in names)]
+
+    async def by_ids(
+        self, operation: str, collection: str, keys: Sequence[UUID], properties: list[str]
+    ) -> list[Found]:
+        """Objects of these ids, with these properties; those that are missing are left out."""
+
+        async def page(start: int) -> list[Found]:
+            async with self.reading(operation, collection) as handle:
+                found = await handle.query.fetch_objects(
+                    filters=filters.ids(keys[start : start + PAGE]),
+                    limit=PAGE,
+                    return_properties=properties,
+                )
+            return found.objects
+
+        pages = await asyncio.gather(*(page(start) for start in range(0, len(keys), PAGE)))
+        return [each for objects in pages for each in objects]
+
+    async def listed(
+        self,
+        collection: str,
+        wanted: list[FilterReturn],
+        position: str | None,
+        limit: int | None,
+        properties: list[str],
+    ) -> list[Found]:
+        """At most `limit` objects by `ORDER_KEY`, those after `position`, all that match without a limit."""
+        found: list[Found] = []
+        while limit is None or len(found) < limit:
+            size = PAGE if limit is None else min(PAGE, limit - len(found))
+            after = [Filter.by_property(ORDER_KEY).greater_than(position)] if position else []
+            async with self.reading("list", collection) as handle:
+                page = await handle.query.fetch_objects(
+                    filters=filters.all_of([*wanted, *after]),
+                    sort=Sort.by_property(ORDER_KEY),
+                    limit=size,
+                    return_properties=[ORDER_KEY, *properties],
+                )
+            found += page.objects
+            if len(page.objects) < size:
+                break
+            position = page.objects[-1].properties[ORDER_KEY]
+        return found
+
     def _handle(self, client: WeaviateAsyncClient, collection: str) -> Handle:
         if client is not self._client:
             self._client, self._handles = client, {}
@@ -48,3 +113,8 @@ class TenantCollections:
             # What a majority has written, a majority's read sees; with one replica it says nothing.
             self._handles[collection] = handle.with_consistency_level(ConsistencyLevel.QUORUM)
         return self._handles[collection]
+
+
+def sum_of(found: Any, name: str) -> int:
+    """The sum of a property in an aggregate."""
+    return int(found.properties[name].sum_ or 0)
