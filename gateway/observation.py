@@ -39,6 +39,7 @@ class Observation:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                _name_span(scope)
                 _name_trace(message)
             await send(message)
 
@@ -47,6 +48,7 @@ class Observation:
             await self._admitted(scope)(scope, receive, observed_send)
         finally:
             self._running -= 1
+            _name_span(scope)
             _record(scope, status, time.perf_counter() - started)
 
     def _admitted(self, scope: Scope) -> ASGIApp:
@@ -61,12 +63,20 @@ def _name_trace(message: Message) -> None:
         MutableHeaders(raw=message["headers"])["X-Trace-Id"] = trace_id
 
 
-def _record(scope: Scope, status: int, seconds: float) -> None:
-    route = getattr(scope.get("route"), "path_format", UNMATCHED)
-    span = trace.get_current_span()
-    if route != UNMATCHED:
+def _name_span(scope: Scope) -> None:
+    """Name the server span, which ends with the last part of the body, unless it has ended."""
+    route, span = _route(scope), trace.get_current_span()
+    if route != UNMATCHED and span.is_recording():
         span.update_name(f"{scope['method']} {route}")
         span.set_attribute("http.route", route)
+
+
+def _route(scope: Scope) -> str:
+    return str(getattr(scope.get("route"), "path_format", UNMATCHED))
+
+
+def _record(scope: Scope, status: int, seconds: float) -> None:
+    route = _route(scope)
     level = logging.DEBUG if route in PROBES else logging.INFO
     logger.log(
         level,

@@ -46,6 +46,7 @@ def traced(collector, corpus, tmp_path_factory, socket_dirs, free_port):
         wait_until(lambda: is_ready(url), READY_SECONDS)
         assert clausegate("ingest", str(corpus), "--server", url).returncode == 0
         answer = httpx.post(f"{url}/v1/query", json={"query": GOVERNING_LAW}, timeout=30)
+        httpx.get(f"{url}/v1/documents/nowhere/else.txt", timeout=30)
     trace_id = answer.json()["metadata"]["traceId"]
     return trace_id, answer, spans.of_trace(trace_id)
 
@@ -94,3 +95,12 @@ def test_the_trace_names_no_document_text(traced):
     values = [each.value.string_value for _, span in spans for each in span.attributes]
 
     assert not any("Republic of Ireland" in value for value in values)
+
+
+def test_a_request_is_named_for_its_route_and_never_for_its_path(traced, collector):
+    spans, _ = collector
+    served = [span for name, span in spans.spans if name == "gateway" and not span.parent_span_id]
+
+    assert {"GET /v1/documents/{document_id}", "POST /v1/query"} <= {span.name for span in served}
+    assert not any("nowhere" in span.name for span in served)
+    assert all("http.route" in {each.key for each in span.attributes} for span in served)
