@@ -1,16 +1,16 @@
 """What the fake Weaviate keeps, in memory: collections with tenants and their objects, and aliases.
 
 Traps of the real server are kept, too: the first vector of a tenant fixes its dimension, deleted objects go
-on counting in the statistics of BM25, a deleted collection leaves its alias dangling.
+on counting in the mean length of BM25, a deleted collection leaves its alias dangling.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -47,21 +47,16 @@ class Stored:
 
 
 @dataclass
-class Statistics:
-    """What BM25 knows of a property. Deletions do not lower it, as in the real server until it compacts."""
+class Lengths:
+    """Of a property in all objects ever written: deletions lower nothing until the real server compacts."""
 
-    length: int = 0
-    """Tokens of all objects ever written."""
+    tokens: int = 0
     objects: int = 0
     """Those with a token."""
-    holders: Counter[str] = field(default_factory=Counter)
-    """In how many objects a token is."""
 
     def add(self, terms: Counter[str]) -> None:
-        if terms:
-            self.length += terms.total()
-            self.objects += 1
-            self.holders.update(terms.keys())
+        self.tokens += terms.total()
+        self.objects += bool(terms)
 
 
 class Tenant:
@@ -69,7 +64,7 @@ class Tenant:
 
     def __init__(self) -> None:
         self.objects: dict[UUID, Stored] = {}
-        self.statistics: dict[str, Statistics] = {}
+        self.lengths: dict[str, Lengths] = defaultdict(Lengths)
         self.dimensions: dict[str, int] = {}
         self._written = 0
 
@@ -91,7 +86,7 @@ class Tenant:
             if each.name in properties
         }
         for name, counted in terms.items():
-            self.statistics.setdefault(name, Statistics()).add(counted)
+            self.lengths[name].add(counted)
         self._written += 1
         now = time.time_ns() // 1_000_000
         old = self.objects.get(uuid)

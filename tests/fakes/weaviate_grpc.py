@@ -160,7 +160,8 @@ def _sorted(collection: Collection, listed: Sequence[Stored], sorting: search_ge
     (name,) = sorting.path
     if name.startswith("_"):
         raise Unsupported(f"sorting by {name}")
-    collection.property(name)
+    if collection.property(name).data_type == "int" and any(name not in each.properties for each in listed):
+        raise Unsupported("sorting by a number that some have not: the real server may leave these out")
 
     def key(stored: Stored) -> tuple[bool, Any]:
         value = stored.properties.get(name)

@@ -6,12 +6,12 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection as Set
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import numpy as np
 
-from tests.fakes.weaviate_database import Collection, Refused, Statistics, Stored, Tenant
+from tests.fakes.weaviate_database import Collection, Lengths, Refused, Stored, Tenant
 from tests.fakes.weaviate_schema import SPACE, Unsupported
 
 K1, B = 1.2, 0.75
@@ -36,21 +36,18 @@ def keyword_ranking(
     if not query:
         raise Refused("keyword search (bm25) must have query set")
     names = [_searchable(collection, name) for name in properties]
-    statistics = [tenant.statistics.get(name, Statistics()) for name in names]
-    idfs = _idfs(Counter(token for token in SPACE.split(query) if token), statistics, len(tenant.objects))
+    idfs = _idfs(Counter(token for token in SPACE.split(query) if token), names, tenant)
     sums: dict[UUID, float] = defaultdict(float)
-    for name, known in zip(names, statistics, strict=True):
-        scored = (
-            (_score(stored.terms[name], idfs, known), uuid)
+    for name in names:
+        scores = {
+            uuid: _score(stored.terms[name], idfs, tenant.lengths[name])
             for uuid, stored in tenant.objects.items()
-            if name in stored.terms and (allowed is None or uuid in allowed)
-        )
-        for score, uuid in heapq.nlargest(
-            max(limit * 11 // 10, limit + 10), (each for each in scored if each[0])
-        ):
-            sums[uuid] += score
-    best = heapq.nlargest(limit, sums.items(), key=lambda item: item[1])
-    return [(tenant.objects[uuid], score) for uuid, score in best]
+            if (allowed is None or uuid in allowed) and stored.terms.get(name, {}).keys() & idfs.keys()
+        }
+        for uuid in heapq.nlargest(max(limit * 11 // 10, limit + 10), scores, key=scores.__getitem__):
+            sums[uuid] += scores[uuid]
+    best = heapq.nlargest(limit, sums, key=sums.__getitem__)
+    return [(tenant.objects[uuid], sums[uuid]) for uuid in best]
 
 
 def _searchable(collection: Collection, name: str) -> str:
@@ -67,19 +64,22 @@ def _searchable(collection: Collection, name: str) -> str:
     return name
 
 
-def _idfs(tokens: Counter[str], statistics: Sequence[Statistics], objects: int) -> dict[str, float]:
+def _idfs(tokens: Counter[str], names: Sequence[str], tenant: Tenant) -> dict[str, float]:
+    holders = {name: Counter[str]() for name in names}
+    for stored in tenant.objects.values():
+        for name in stored.terms.keys() & holders.keys():
+            holders[name].update(stored.terms[name].keys() & tokens.keys())
     idfs = {}
     for token, times in tokens.items():
-        holders = [known.holders[token] for known in statistics if known.holders[token]]
-        if holders:
-            mean = sum(holders) // len(holders)
-            idfs[token] = times * math.log(1 + (max(objects, mean) - mean + 0.5) / (mean + 0.5))
+        if counts := [held[token] for held in holders.values() if held[token]]:
+            mean = sum(counts) // len(counts)
+            idfs[token] = times * math.log(1 + (len(tenant.objects) - mean + 0.5) / (mean + 0.5))
     return idfs
 
 
-def _score(terms: Counter[str], idfs: dict[str, float], known: Statistics) -> float:
-    norm = K1 * (1 - B + B * terms.total() * known.objects / known.length) if known.length else 0.0
-    return sum(idf * terms[token] / (terms[token] + norm) for token, idf in idfs.items() if terms[token])
+def _score(terms: Counter[str], idfs: Mapping[str, float], lengths: Lengths) -> float:
+    norm = K1 * (1 - B + B * terms.total() * lengths.objects / lengths.tokens)
+    return sum(idf * terms[token] / (terms[token] + norm) for token, idf in idfs.items())
 
 
 def vector_ranking(
@@ -87,22 +87,26 @@ def vector_ranking(
 ) -> Ranking:
     """The nearest objects: the least distance of a vector of theirs, summed up over the rows of the query.
 
-    As the real server does: without a filter these are the objects of the `limit` nearest *vectors* of each
-    row, so that fewer objects may come than asked for; a filter's objects are looked at one by one.
+    As the real server does: without a filter only the objects of the nearest vectors of each row are looked
+    at, so that fewer may come than asked for; with one all of its objects are.
     """
     if tenant.dimensions.get(name) != query.shape[1]:
         return []
-    query = _unit(query)
     distances = {
-        uuid: -query @ _unit(stored.vectors[name]).T
+        uuid: -_unit(query) @ stored.vectors[name].T
         for uuid, stored in tenant.objects.items()
         if name in stored.vectors and (allowed is None or uuid in allowed)
     }
     if allowed is None:
-        distances = {uuid: distances[uuid] for uuid in _nearest(distances, limit)}
+        distances = {uuid: distances[uuid] for uuid in _nearest(distances, _looked_at(limit))}
     totals = {uuid: float(each.min(axis=1).sum()) for uuid, each in distances.items()}
     best = heapq.nsmallest(limit, totals.items(), key=lambda item: item[1])
     return [(tenant.objects[uuid], distance) for uuid, distance in best]
+
+
+def _looked_at(limit: int) -> int:
+    """How many vectors the real server takes into account, with `ef` left to it."""
+    return max(limit, min(max(8 * limit, 100), 500))
 
 
 def _nearest(distances: dict[UUID, np.ndarray], limit: int) -> set[UUID]:

@@ -98,6 +98,9 @@ def read_vectors(sent: Iterable[Vectors], collection: Collection) -> dict[str, n
         if each.name not in collection.multi_vectors:
             raise Unsupported(f"a vector {each.name!r}, which the collection does not have as several")
         vectors[each.name] = read_matrix(each)
+        if not np.allclose(np.linalg.norm(vectors[each.name], axis=1), 1, atol=1e-3):
+            # The real server normalises them in its graph and not where it scores them exactly.
+            raise Unsupported("vectors that are not of unit norm")
     return vectors
 
 
