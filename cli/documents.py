@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from cli.connection import Gateway
 from cli.folders import scan
-from cli.ingestion import Choices, Outcome, ingest_folder
+from cli.ingestion import Choices, FileResult, Outcome, ingest_folder
 from cli.output import Output, as_dict
 from cli.parameters import DEFAULT_DATA, Data, Json, Server, Sources, split
 from cli.progress import Bars
@@ -44,13 +45,18 @@ def ingest(  # noqa: PLR0913 - the options of a command are its parameters
         async with Gateway(server, data).connected() as gateway:
             with Bars(output.errors) as bars:
                 results = await ingest_folder(gateway, files, Choices(prune, force), bars)
-        if json:
-            output.json({"documents": [result.as_json() for result in results]})
-        else:
-            print_results(output.console, results)
-        return FAILED if any(result.outcome is Outcome.FAILED for result in results) else 0
+        return reported(results, output)
 
     run(work(), output)
+
+
+def reported(results: Sequence[FileResult], output: Output) -> int:
+    """Print what became of documents; the exit code."""
+    if output.as_json:
+        output.json({"documents": [result.as_json() for result in results]})
+    else:
+        print_results(output.console, results)
+    return FAILED if any(result.outcome is Outcome.FAILED for result in results) else 0
 
 
 @app.command()

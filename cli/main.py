@@ -9,7 +9,19 @@ import sys
 
 import typer
 
-from cli import articles, asking, checking, documents, keys, process, projects, searching, snippets, texts
+from cli import (
+    articles,
+    asking,
+    checking,
+    documents,
+    keys,
+    process,
+    projects,
+    reindexing,
+    searching,
+    snippets,
+    texts,
+)
 from cli.running import USAGE
 
 app = typer.Typer(
@@ -21,7 +33,19 @@ app = typer.Typer(
     rich_markup_mode="rich",
     epilog="Exit codes: 0 done or answered, 1 error, 2 usage, 3 refused, nothing found or not grounded.",
 )
-for subject in (documents, projects, asking, searching, snippets, checking, articles, texts, keys, process):
+for subject in (
+    documents,
+    reindexing,
+    projects,
+    asking,
+    searching,
+    snippets,
+    checking,
+    articles,
+    texts,
+    keys,
+    process,
+):
     app.add_typer(subject.app)
 
 

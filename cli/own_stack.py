@@ -47,7 +47,7 @@ async def own_stack(wanted: Gateway) -> AsyncIterator[str]:
     """
     # The folder's name is short: a Unix socket's path has at most 107 bytes.
     with telemetry("clausegate"), tempfile.TemporaryDirectory(prefix="clausegate-", dir="/tmp") as folder:
-        _log_to(wanted.data / "logs" / "command.log")
+        log_to(wanted.data / "logs" / "command.log")
         if wanted.log_queries:
             AUDIT_LOGGER.addHandler(AuditEcho())
         try:
@@ -74,8 +74,8 @@ def _settings(wanted: Gateway, folder: str) -> EmbeddedSettings:
     return settings.model_copy(update={name: file for name, file in files.items() if file})
 
 
-def _log_to(path: Path) -> None:
-    """Keep the services' log away from the terminal."""
+def log_to(path: Path) -> None:
+    """Keep the services' log away from the terminal: it goes to this file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1)
     handler.setFormatter(JsonFormatter())

@@ -1,42 +1,14 @@
 """The commands for what models make, against a running stack beside a model that behaves."""
 
-import asyncio
 import json
-import threading
-from contextlib import contextmanager
 
 import pytest
 from typer.testing import CliRunner
 
 from cli.main import app
 from tests.e2e.corpus import GOVERNING_LAW, TERMS
+from tests.e2e.models import model_in_thread
 from tests.e2e.processes import clausegate, embedded_stack
-from tests.fakes.behaviours import Vectors
-from tests.fakes.model_server import ModelServer
-from tests.fakes.renderer import Renderer
-
-
-@contextmanager
-def model_in_thread():
-    """A model server that runs beside the test, which waits for one command after the other."""
-    loop, ready = asyncio.new_event_loop(), threading.Event()
-    model, done, renderer = ModelServer(), asyncio.Event(), Renderer()
-    model.respond = lambda request: renderer(request) if request.is_chat else Vectors()
-
-    async def serve():
-        async with model:
-            ready.set()
-            await done.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    ready.wait()
-    try:
-        yield model
-    finally:
-        loop.call_soon_threadsafe(done.set)
-        thread.join()
-        loop.close()
 
 
 @pytest.fixture(scope="module")
