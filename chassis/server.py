@@ -7,7 +7,7 @@ import inspect
 import logging
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,10 @@ logger = logging.getLogger(__name__)
 
 HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 NOT_OFFERED = "This server does not offer this call; it may be of another version."
+READ_ON_SECONDS = 2.0
+"""How long at most a caller that is still writing keeps a call that has failed from ending."""
+READ_ON_IDLE_SECONDS = 0.1
+"""A caller that has written nothing for as long is not writing."""
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 LIVENESS = "liveness"
@@ -195,6 +199,7 @@ def _guarded_unary(behaviour: Any) -> Any:
         try:
             return await behaviour(request, context)
         except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
+            await _read_on(request)
             await _abort(context, error)
 
     return guarded
@@ -211,9 +216,24 @@ def _guarded_stream(behaviour: Any) -> Any:
             async for response in responses:
                 yield response
         except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
+            await _read_on(request)
             await _abort(context, error)
 
     return guarded
+
+
+async def _read_on(request: Any) -> None:
+    """Take what the caller of a call that takes a stream still sends, for a while.
+
+    grpc.aio tells a caller that is writing when its call ends INTERNAL, whatever the status is (measured: in
+    39 of 40 calls that wrote batches of 300 kB).
+    """
+    if not isinstance(request, AsyncIterator):
+        return
+    with suppress(TimeoutError):
+        async with asyncio.timeout(READ_ON_SECONDS):
+            while await asyncio.wait_for(anext(request, None), READ_ON_IDLE_SECONDS) is not None:
+                pass
 
 
 def _failing(error: ServiceError) -> Handler:

@@ -14,9 +14,10 @@ from chassis.channel import open_channel, time_left
 from chassis.errors import NotFound, ServiceError, Unavailable
 from chassis.server import Services, serving
 from chassis.status import DETAILS_KEY, error_of, upstream_errors
-from clausegate.corpus.v1 import document_pb2
+from clausegate.corpus.v1 import chunk_pb2, document_pb2
 from clausegate.retrieval.v1 import document_service_pb2 as messages
 from clausegate.retrieval.v1 import document_service_pb2_grpc as wire
+from clausegate.retrieval.v1 import index_service_pb2, index_service_pb2_grpc
 from clausegate.rpc.v1 import error_reason_pb2
 
 NAME = "clausegate.retrieval.v1.DocumentService"
@@ -132,6 +133,34 @@ async def test_a_server_of_another_make_that_offers_no_such_call_is_unimplemente
     await server.stop(0)
 
     assert (error.code, error.reason) == ("UNIMPLEMENTED", "UNIMPLEMENTED")
+
+
+class Away(index_service_pb2_grpc.IndexServiceServicer):
+    """Fails before it has read anything."""
+
+    async def ReplaceDocument(self, request_iterator, context):  # noqa: N802
+        raise Unavailable("try later", retry_after_seconds=2.5)
+        yield
+
+
+async def batches():
+    for _ in range(10):
+        yield index_service_pb2.ReplaceDocumentRequest(
+            chunks=index_service_pb2.ChunkBatch(chunks=[chunk_pb2.Chunk(text="a" * 1000)] * 300)
+        )
+
+
+async def test_an_error_reaches_a_caller_that_is_still_writing():
+    index = Services(
+        ("clausegate.retrieval.v1.IndexService",),
+        lambda server: index_service_pb2_grpc.add_IndexServiceServicer_to_server(Away(), server),
+    )
+    async with serving("127.0.0.1:0", [index], 1) as address, open_channel(address) as channel:
+        call = index_service_pb2_grpc.IndexServiceStub(channel).ReplaceDocument(batches(), timeout=10)
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await call.read()
+
+    assert error_of(failed.value).reason == "UPSTREAM_UNAVAILABLE"
 
 
 async def test_the_callers_deadline_is_what_calls_made_for_it_have_left():
