@@ -47,7 +47,5 @@ class RejectsObjects:
 
 Behaviour = Slow | Hangs | Fails | Garbage | RejectsObjects
 
-READ_ONLY = (
-    "store is read-only due to: disk usage too high. Set to read-only at 95.00%, threshold set to 90.00%"
-)
-"""What a shard says whose disk is nearly full."""
+DISK_FULL = "disk usage too high. Set to read-only at 95.00%, threshold set to 90.00%"
+"""Why a server is read-only, see `Database.read_only`."""

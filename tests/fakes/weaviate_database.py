@@ -162,6 +162,13 @@ class Database:
     def __init__(self) -> None:
         self.collections: dict[str, Collection] = {}
         self.aliases: dict[str, str] = {}
+        self.read_only = ""
+        """Why no object may be written, as when the disk is nearly full; empty when it may."""
+
+    def check_writable(self) -> None:
+        """Raises `Refused`."""
+        if self.read_only:
+            raise Refused(f"store is read-only due to: {self.read_only}", status=500)
 
     def create(self, body: Mapping[str, Any]) -> Collection:
         """A new collection."""

@@ -58,16 +58,24 @@ def none(index: int) -> None:
 
 
 def batch_objects(database: Database, request: Batch, rejects: Rejects = none) -> batch_pb2.BatchObjectsReply:
-    """Store what can be stored; the rest is named in the reply, which is no error."""
+    """Store what can be stored; the rest is named in the reply, which is no error.
+
+    When nothing can be written, only the first object is named, as if the others had been stored.
+    """
     check_known(request, "objects")
+    error = batch_pb2.BatchObjectsReply.BatchError
     errors = []
+    try:
+        database.check_writable()
+    except Refused as refused:
+        return batch_pb2.BatchObjectsReply(errors=[error(index=0, error=str(refused))])
     for index, sent in enumerate(request.objects):
         try:
             if message := rejects(index):
                 raise Refused(message)
             _put(database, sent)
         except Refused as refused:
-            errors.append(batch_pb2.BatchObjectsReply.BatchError(index=index, error=str(refused)))
+            errors.append(error(index=index, error=str(refused)))
     return batch_pb2.BatchObjectsReply(errors=errors)
 
 
@@ -83,12 +91,17 @@ def _put(database: Database, sent: batch_pb2.BatchObject) -> None:
 def batch_delete(
     database: Database, request: batch_delete_pb2.BatchDeleteRequest, rejects: Rejects = none
 ) -> batch_delete_pb2.BatchDeleteReply:
-    """Delete what passes the filter, 10,000 objects at most: that there are more is no error."""
+    """Delete what passes the filter, 10,000 objects at most: that there are more is no error.
+
+    When nothing can be written, one failure stands for all.
+    """
     check_known(request, "collection", "filters", "tenant", "dry_run")
     collection, tenant = _place(database, request)
     if not request.HasField("filters"):
         raise Refused("no filters in batch delete request")
     matching = _matching(collection, tenant, request.filters)
+    if database.read_only:
+        return batch_delete_pb2.BatchDeleteReply(matches=len(matching), failed=1)
     tried = matching[:MOST_RESULTS]
     deleted = [stored for index, stored in enumerate(tried) if not rejects(index)]
     for stored in deleted if not request.dry_run else ():

@@ -112,6 +112,7 @@ def _drop_alias(database: Database, name: str) -> Answer:
 
 def _insert(database: Database, body: Mapping[str, Any], query: Mapping[str, str] | None = None) -> Answer:
     """One object, if its id is free."""
+    database.check_writable()
     if body.get("vector") or body.get("vectors"):
         raise Unsupported("vectors over REST")
     collection = database.collection(body["class"])
@@ -125,6 +126,7 @@ def _insert(database: Database, body: Mapping[str, Any], query: Mapping[str, str
 
 def _delete(database: Database, name: str, uuid: str, query: Mapping[str, str] | None = None) -> Answer:
     """204, whether there was one or not."""
+    database.check_writable()
     database.collection(name).tenant((query or {}).get("tenant", "")).objects.pop(UUID(uuid), None)
     return 204, None
 
