@@ -20,7 +20,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -100,9 +101,13 @@ class Writer:
             visible = replace(document, indexed_at=document.indexed_at or self._clock())
             await self._insert(self._names.documents, [document_object(visible, windows, set(terms))])
             revision, _ = await asyncio.gather(self._revise(), self._check_writable())
-            replaced = {version_key(each.version) for each in live.values()} - {version}
-            await self._collect(document_key, replaced | staged | {version}, live=version)
-        return Committed(visible, bool(replaced), revision)
+            before = {version_key(each.version) for each in live.values()}
+            with _left_for_later():
+                # After a first version there is nothing to collect.
+                if before or staged - {version}:
+                    await self._collect_but(document.version)
+                await self._forget(staged | {version})
+        return Committed(visible, bool(before - {version}), revision)
 
     async def remove(self, document_id: DocumentId) -> str | None:
         """See `Store.remove`."""
@@ -117,7 +122,10 @@ class Writer:
                 await self._insert(self._names.staged, [staged_object(document.version)])
                 await self._delete_by_id(self._names.documents, document_key)
                 revision, _ = await asyncio.gather(self._revise(), self._check_writable())
-            await self._collect(document_key, staged, live=None)
+            with _left_for_later():
+                if staged:
+                    await self._collect(document_key, [])
+                    await self._forget(staged)
             return revision
 
     async def _put(self, version: Version, collection: str, objects: Objects) -> None:
@@ -135,8 +143,8 @@ class Writer:
             if key not in staged:
                 await self._insert(self._names.staged, [staged_object(version)])
                 if staged:
-                    await self._delete_but(document_key, kept)
-                    await asyncio.gather(*(self._delete_by_id(self._names.staged, each) for each in staged))
+                    await self._collect(document_key, sorted(kept))
+                    await self._forget(staged)
             await self._insert(collection, objects)
 
     async def _staged(self, document_key: UUID) -> set[UUID]:
@@ -152,27 +160,22 @@ class Writer:
         await self._insert(self._names.state, [DataObject({"revision": revision}, uuid=STATE)])
         return revision
 
-    async def _collect(self, document_key: UUID, versions: set[UUID], live: UUID | None) -> None:
-        """Delete all of these versions but the live one, and the signs of them.
-
-        It is invisible, so what fails is left for the next write of the document.
-        """
-        try:
-            if versions - {live}:
-                await self._delete_but(document_key, {live} if live else set())
-            await asyncio.gather(*(self._delete_by_id(self._names.staged, key) for key in versions))
-        except StoreUnavailable:
-            logger.warning("what a write replaced is collected by the next", exc_info=True)
-
-    async def _delete_but(self, document_key: UUID, versions: set[UUID]) -> None:
+    async def _collect(self, document_key: UUID, versions: Sequence[UUID]) -> None:
         """Delete a document's chunks and definitions of other versions than these."""
-        wanted = [
-            filters.of("document_key", document_key),
-            *filters.other_than("version_key", sorted(versions)),
-        ]
+        wanted = [filters.of("document_key", document_key), *filters.other_than("version_key", versions)]
         await asyncio.gather(
             self._delete(self._names.chunks, wanted), self._delete(self._names.definitions, wanted)
         )
+
+    async def _collect_but(self, version: Version) -> None:
+        """Delete all of a document but this version; if another is live by now, that one's writer does it."""
+        live = await self._lookups.live([version.document_id])
+        if [each.version for each in live.values()] == [version]:
+            await self._collect(key_of(version.document_id), [version_key(version)])
+
+    async def _forget(self, versions: Iterable[UUID]) -> None:
+        """Delete the signs of versions that were begun."""
+        await asyncio.gather(*(self._delete_by_id(self._names.staged, version) for version in versions))
 
     async def _delete_by_id(self, collection: str, key: UUID) -> None:
         async with self._tenant.writing("delete", collection) as handle:
@@ -209,6 +212,15 @@ class Writer:
 
     def _lock(self, document_id: DocumentId) -> asyncio.Lock:
         return self._locks.setdefault(document_id, asyncio.Lock())
+
+
+@contextmanager
+def _left_for_later() -> Iterator[None]:
+    """What cannot be deleted after a flip is invisible: the next write of the document deletes it."""
+    try:
+        yield
+    except StoreUnavailable:
+        logger.warning("what a write replaced is collected by the next", exc_info=True)
 
 
 def _id(written: DataObject[dict[str, Any], None]) -> UUID:
