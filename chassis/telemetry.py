@@ -14,11 +14,18 @@ from datetime import UTC, datetime
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricExporter, PeriodicExportingMetricReader
+from opentelemetry.sdk.metrics.view import View
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+HTTP_ATTRIBUTES = View(
+    instrument_name="http.server.*", attribute_keys={"http.method", "http.target", "http.status_code"}
+)
+"""What requests are counted by. The instrumentation would add the Host header, which is a caller's text: each
+new one would be another series, here and where metrics are kept."""
 
 TELEMETRY_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
@@ -62,7 +69,7 @@ def telemetry(service_name: str, settings: TelemetrySettings | None = None) -> I
     if settings.exports_traces:
         tracing.add_span_processor(BatchSpanProcessor(_span_exporter(settings)))
     readers = [PeriodicExportingMetricReader(_metric_exporter(settings))] if settings.exports_metrics else []
-    metering = MeterProvider(readers, resource)
+    metering = MeterProvider(readers, resource, views=[HTTP_ATTRIBUTES])
     trace.set_tracer_provider(tracing)
     metrics.set_meter_provider(metering)
     try:

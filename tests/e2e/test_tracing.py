@@ -46,7 +46,7 @@ def traced(collector, corpus, tmp_path_factory, socket_dirs, free_port):
         wait_until(lambda: is_ready(url), READY_SECONDS)
         assert clausegate("ingest", str(corpus), "--server", url).returncode == 0
         answer = httpx.post(f"{url}/v1/query", json={"query": GOVERNING_LAW}, timeout=30)
-        httpx.get(f"{url}/v1/documents/nowhere/else.txt", timeout=30)
+        httpx.get(f"{url}/v1/documents/nowhere/else.txt", headers={"Host": "made-up.example"}, timeout=30)
     trace_id = answer.json()["metadata"]["traceId"]
     return trace_id, answer, spans.of_trace(trace_id)
 
@@ -104,3 +104,11 @@ def test_a_request_is_named_for_its_route_and_never_for_its_path(traced, collect
     assert {"GET /v1/documents/{document_id}", "POST /v1/query"} <= {span.name for span in served}
     assert not any("nowhere" in span.name for span in served)
     assert all("http.route" in {each.key for each in span.attributes} for span in served)
+
+
+def test_what_a_caller_says_of_itself_makes_no_series_of_metrics(traced, collector):
+    spans, _ = collector
+    attributes = [dict(each) for name, each in spans.counts if name.startswith("http.server.")]
+
+    assert attributes
+    assert not any("made-up.example" in value for each in attributes for value in each.values())
