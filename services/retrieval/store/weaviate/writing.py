@@ -194,21 +194,24 @@ class Writer:
             matches = result.matches
 
     async def _insert(self, collection: str, objects: Objects) -> None:
-        """Store objects in place of those with their ids; what is refused is tried once more."""
+        """Store objects in place of those with their ids; a batch with any that is refused is tried once more.
+
+        All of it: of a batch that finds the disk full, Weaviate reports the first object alone (1.39.0).
+        """
         refused = await self._try_insert(collection, objects)
         if refused:
-            refused = await self._try_insert(collection, [objects[index] for index in refused])
+            refused = await self._try_insert(collection, objects)
         if refused:
-            raise of_objects(refused.values())
+            raise of_objects(refused)
 
-    async def _try_insert(self, collection: str, objects: Objects) -> dict[int, str]:
-        """Positions of those that were refused, and what Weaviate says of each."""
+    async def _try_insert(self, collection: str, objects: Objects) -> list[str]:
+        """What Weaviate says of those that it refuses."""
         async with self._tenant.writing("insert", collection) as handle:
             try:
                 result = await handle.data.insert_many(objects)
             except WeaviateInsertManyAllFailedError as error:
-                return dict.fromkeys(range(len(objects)), error.message)
-        return {index: failed.message for index, failed in result.errors.items()}
+                return [error.message]
+        return [failed.message for failed in result.errors.values()]
 
     def _lock(self, document_id: DocumentId) -> asyncio.Lock:
         return self._locks.setdefault(document_id, asyncio.Lock())
