@@ -194,10 +194,12 @@ class Writer:
             matches = result.matches
 
     async def _insert(self, collection: str, objects: Objects) -> None:
-        """Store objects in place of those with their ids; a batch with any that is refused is tried once more.
+        """Store objects in place of those with their ids; a batch with one that is refused is tried again.
 
         All of it: of a batch that finds the disk full, Weaviate reports the first object alone (1.39.0).
         """
+        if not objects:
+            return
         refused = await self._try_insert(collection, objects)
         if refused:
             refused = await self._try_insert(collection, objects)
