@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from benchmarks.measuring import listening_pid, resident_mebibytes
+from benchmarks.measuring import listening_pid
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import Stores
@@ -90,9 +90,8 @@ async def forget(engine: Engine) -> None:
                 await client.collections.delete(name)
 
 
-def server_mebibytes(engine: Engine) -> float | None:
-    """Resident memory of the engine's own process; None without one, or when it is on another machine."""
+def server_pid(engine: Engine) -> int | None:
+    """The process of the engine; None where it has none, or has it on another machine."""
     if engine == "embedded":
         return None
-    pid = listening_pid(urlsplit(Measured().weaviate_grpc_url).port or 0)
-    return None if pid is None else resident_mebibytes(pid)
+    return listening_pid(urlsplit(Measured().weaviate_grpc_url).port or 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -94,6 +95,12 @@ def resident_mebibytes(pid: int | str = "self") -> float:
     """Resident memory of one process now."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return int(fields["VmRSS"].split()[0]) / 1024
+
+
+def processor_milliseconds(pid: int | str = "self") -> float:
+    """Processor time that a process has taken, in itself and for it in the kernel."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 def tree_mebibytes(pid: int) -> float:

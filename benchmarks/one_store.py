@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import tempfile
+import time
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -17,7 +18,7 @@ from typing import get_args
 import numpy as np
 
 from benchmarks.contracts import contract_files, questions, read_contract
-from benchmarks.engines import Engine, forget, opened, server_mebibytes
+from benchmarks.engines import Engine, forget, opened, server_pid
 from benchmarks.filling import (
     DIMENSION,
     SEED,
@@ -29,7 +30,15 @@ from benchmarks.filling import (
     put,
     question_vectors,
 )
-from benchmarks.measuring import Figure, median, milliseconds, percentile, resident_mebibytes, stopwatch
+from benchmarks.measuring import (
+    Figure,
+    median,
+    milliseconds,
+    percentile,
+    processor_milliseconds,
+    resident_mebibytes,
+    stopwatch,
+)
 from benchmarks.searching import GivenVectors
 from inference.tokens import token_counter
 from services.retrieval.corpus import Scope
@@ -57,18 +66,23 @@ async def measure(engine: Engine, chunk_count: int, data: Path) -> list[Figure]:
     known = {normalise(text, terms): vector for text, vector in zip(asked, nearest.questions, strict=True)}
     model = GivenVectors(known, nearest.questions[0])
     rng = np.random.default_rng(SEED)
-    idle, server_idle = resident_mebibytes(), server_mebibytes(engine)
+    server = server_pid(engine)
+    idle, server_idle = resident_mebibytes(), resident_mebibytes(server) if server else 0.0
     try:
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as executor:
             async with _opened(engine, folder) as store:
                 filled = await fill(store, contracts, chunk_count, nearest, rng)
+            opening = time.perf_counter()
             async with _opened(engine, folder) as store:  # once more: without what filling left in memory
+                opened_seconds = time.perf_counter() - opening
                 index = Index.over(store, model, token_counter(None), executor)
                 figures = [
                     Figure("filled, four documents at once", chunk_count / filled.seconds, "chunks/s"),
+                    Figure("opened again", opened_seconds * 1000, "ms"),
                     *await _overview(index, filled.documents),
                     *await _searches(index, asked, nearest, filled),
-                    *_memory(engine, idle, server_idle),
+                    *await _rate(index, asked, server),
+                    *_memory(server, idle, server_idle),
                     *await _lists(store),
                     *await _changes(index, filled, rng),
                 ]
@@ -111,7 +125,7 @@ async def _searches(index: Index, asked: Sequence[str], nearest: Nearest, filled
         queries = [SearchQuery(text, scope, background=True) for text in asked]
         figures += _percentiles(f"legs {where}", alone)
         figures += _percentiles(f"whole search {where}", await milliseconds(index.searcher.search, queries))
-    return [*figures, await _rate(index, asked)]
+    return figures
 
 
 async def _ask(store: Store, scope: Scope, legs: Legs) -> None:
@@ -125,25 +139,35 @@ def _percentiles(name: str, taken: Sequence[float]) -> list[Figure]:
     ]
 
 
-async def _rate(index: Index, asked: Sequence[str]) -> Figure:
+async def _rate(index: Index, asked: Sequence[str], server: int | None) -> list[Figure]:
+    """Searches at once, and the processor time of each, which holds on a busy machine, too."""
     waiting = iter(asked)
 
     async def work() -> None:
         for text in waiting:
             await index.searcher.search(SearchQuery(text, background=True))
 
+    own, servers = processor_milliseconds(), processor_milliseconds(server) if server else 0.0
     with stopwatch() as watch:
         await asyncio.gather(*(work() for _ in range(AT_ONCE)))
-        return Figure(f"whole search everywhere, {AT_ONCE} at once", len(asked) / watch(), "searches/s")
+        seconds = watch()
+    figures = [
+        Figure(f"whole search everywhere, {AT_ONCE} at once", len(asked) / seconds, "searches/s"),
+        Figure("  processor time of one", (processor_milliseconds() - own) / len(asked), "ms"),
+    ]
+    if server:
+        taken = processor_milliseconds(server) - servers
+        figures.append(Figure("  and of the server for it", taken / len(asked), "ms"))
+    return figures
 
 
-def _memory(engine: Engine, idle: float, server_idle: float | None) -> list[Figure]:
+def _memory(server: int | None, idle: float, server_idle: float) -> list[Figure]:
     figures = [Figure("resident memory above the idle process", resident_mebibytes() - idle, "MiB")]
-    server = server_mebibytes(engine)
-    if server is not None and server_idle is not None:
+    if server:
+        resident = resident_mebibytes(server)
         figures += [
-            Figure("resident memory of the server", server, "MiB"),
-            Figure("  of it since the start", server - server_idle, "MiB"),
+            Figure("resident memory of the server", resident, "MiB"),
+            Figure("  of it since the start", resident - server_idle, "MiB"),
         ]
     return figures
 
