@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 
 import httpx
 import pytest
 
-from services.retrieval.corpus import Scope
+from services.retrieval.corpus import Article, ArticleId, Scope
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import StoreUnavailable
 from services.retrieval.store.weaviate.stores import open_stores
@@ -20,6 +21,15 @@ from tests.fakes.weaviate_server import CALLS, REST, WeaviateServer
 
 OLD = Draft("cme/fees.txt", ["fees due", "fees late", "fees paid"], terms=["Fee"])
 NEW = Draft("cme/fees.txt", ["fees due soon", "fees later", "fees"], generation="g2", terms=["Fee"])
+ARTICLE = Article(
+    ArticleId("fees"),
+    "Fees",
+    Scope(("cme",)),
+    frozenset(),
+    datetime(2025, 6, 1, tzinfo=UTC),
+    b"fees",
+    "# Fees",
+)
 READ_SECONDS = 0.5
 PATIENCE_SECONDS = 20
 
@@ -84,6 +94,8 @@ async def test_a_full_disk_is_named_searches_go_on_and_the_write_can_be_repeated
     server.database.read_only = DISK_FULL
     with pytest.raises(StoreUnavailable, match="disk"):
         await put(store, NEW)
+    with pytest.raises(StoreUnavailable, match="disk"):
+        await store.records.put_article(ARTICLE)
     with pytest.raises(StoreUnavailable):
         await store.remove(OLD.version.document_id)
     assert await found(store) == set(OLD.ids)

@@ -22,10 +22,9 @@ from services.retrieval.corpus import (
     Scope,
     Version,
 )
-from services.retrieval.store.weaviate.connection import Connection
 from services.retrieval.store.weaviate.keys import key_of
 from services.retrieval.store.weaviate.named import NamedObjects, Values
-from services.retrieval.store.weaviate.schema import Names
+from services.retrieval.store.weaviate.tenants import TenantCollections
 
 
 class WeaviateRecords:
@@ -36,9 +35,9 @@ class WeaviateRecords:
     create it within milliseconds both may succeed, and the later one stays.
     """
 
-    def __init__(self, connection: Connection, names: Names, tenant: str) -> None:
-        self._projects = NamedObjects(connection, names.projects, tenant)
-        self._articles = NamedObjects(connection, names.articles, tenant)
+    def __init__(self, tenant: TenantCollections) -> None:
+        self._projects = NamedObjects(tenant, tenant.names.projects)
+        self._articles = NamedObjects(tenant, tenant.names.articles)
         self._changing_projects = asyncio.Lock()
 
     async def create_project(self, project: Project) -> bool:
@@ -95,7 +94,7 @@ class WeaviateRecords:
         if not folded_titles:
             return {}
         titled = Filter.by_property("title_key").contains_any(list(map(key_of, folded_titles)))
-        found = map(_read_article, await self._articles.after(None, None, ["fields"], titled))
+        found = map(_read_article, await self._articles.after(None, None, ["fields"], [titled]))
         by_time = sorted(found, key=lambda article: (article.compiled_at, article.article_id))
         return {fold_title(article.title): article.article_id for article in by_time}
 

@@ -44,7 +44,7 @@ class WeaviateStore:
         self._searching = Searching(collections, self._lookups)
         self._counting = Counting(collections, self._lookups)
         self._writer = Writer(collections, self._lookups, clock, check_writable)
-        self._records = WeaviateRecords(connection, names, tenant)
+        self._records = WeaviateRecords(collections)
 
     @property
     def records(self) -> WeaviateRecords:
