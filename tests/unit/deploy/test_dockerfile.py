@@ -3,6 +3,9 @@
 import importlib.util
 import json
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -36,6 +39,22 @@ def test_images_of_processes_that_embed_hold_the_model_and_no_others():
 
     assert embedding == {"retrieval", "embedded", "cli"}
     assert all("ENV CLAUSEGATE_MODEL_DIR=/opt/model" in STAGES[process] for process in embedding)
+
+
+def test_the_model_is_fetched_by_the_files_that_its_stage_has_and_nothing_installed(tmp_path):
+    stage = re.search(r"^FROM \S+ AS model\n(.*?)^FROM ", DOCKERFILE, re.M | re.S)[1]
+    for copied in re.findall(r"^COPY (.*)$", stage, re.M):
+        *files, folder = copied.split()
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        for file in files:
+            shutil.copy(ROOT / file, tmp_path / folder)
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import inference.embedding.fetch"
+
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, tmp_path], capture_output=True, text=True, check=False
+    )
+
+    assert run.stderr == ""
 
 
 def test_the_build_sees_what_the_package_is_made_from_and_nothing_else():
