@@ -29,6 +29,7 @@ def open_channel(address: str, *, retried_services: Sequence[str] = ()) -> grpc.
     other side is unavailable; no other retry exists. Every call is to be given `timeout=time_left(limit)`. It
     carries the credential of the request that it is made for, if there is one.
     """
+    # No `healthCheckConfig`: a replica that is not ready says why by a typed error, the channel would not.
     config = {
         "loadBalancingConfig": [{"round_robin": {}}],
         "methodConfig": [{"name": [{"service": name} for name in retried_services], "retryPolicy": RETRY}]
