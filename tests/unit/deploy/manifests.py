@@ -12,13 +12,13 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
-WORKLOADS = ("Deployment", "StatefulSet")
+WORKLOADS = ("Deployment", "StatefulSet", "CronJob")
 GIBI, MEBI = 2**30, 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A Deployment or StatefulSet with one container; `pod` is its pods' spec."""
+    """What makes pods of one container; `pod` is their spec, `spec` its own (a job's, of a CronJob)."""
 
     name: str
     kind: str
@@ -33,7 +33,7 @@ class Workload:
 
     @property
     def ports(self) -> dict[str, int]:
-        return {port["name"]: port["containerPort"] for port in self.container["ports"]}
+        return {port["name"]: port["containerPort"] for port in self.container.get("ports", ())}
 
     @property
     def secrets(self) -> set[tuple[str, bool]]:
@@ -67,12 +67,13 @@ class Manifests:
             name: Workload(
                 name=name,
                 kind=kind,
-                spec=found["spec"],
-                pod=found["spec"]["template"]["spec"],
-                labels=found["spec"]["template"]["metadata"]["labels"],
+                spec=spec,
+                pod=spec["template"]["spec"],
+                labels=spec["template"]["metadata"]["labels"],
             )
             for kind in WORKLOADS
             for name, found in self.of(kind).items()
+            for spec in (found["spec"].get("jobTemplate", found)["spec"],)
         }
 
     def selected(self, labels: Mapping[str, str]) -> set[str]:

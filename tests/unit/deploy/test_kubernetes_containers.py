@@ -10,7 +10,7 @@ from tests.unit.deploy.pod_security import violations
 from tests.unit.deploy.processes import settings_of
 
 OURS = ("gateway", "ingest", "retrieval", "answer")
-ALL = (*OURS, "weaviate", "otel-collector")
+ALL = (*OURS, "reindex", "weaviate", "otel-collector")
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -8,7 +8,7 @@ from tests.unit.deploy.manifests import arrows
 
 OURS = ("gateway", "ingest", "retrieval", "answer")
 GRPC = ("ingest", "retrieval", "answer")
-ALL = (*OURS, "weaviate", "otel-collector")
+ALL = (*OURS, "reindex", "weaviate", "otel-collector")
 ARROWS = {
     ("entrance", "gateway", 8000),
     ("entrance", "ingest", 7001),
@@ -21,12 +21,14 @@ ARROWS = {
     ("answer", "retrieval", 7002),
     ("retrieval", "weaviate", 8080),
     ("retrieval", "weaviate", 50051),
+    ("reindex", "weaviate", 8080),
+    ("reindex", "weaviate", 50051),
     *(("weaviate", "weaviate", port) for port in (7946, 7947, 8300, 8301)),
     *((each, "otel-collector", 4317) for each in OURS),
     ("monitoring", "otel-collector", 8888),
     ("monitoring", "otel-collector", 8889),
 }
-OUTWARD = {("retrieval", "internet", 443), ("answer", "internet", 443)}
+OUTWARD = {("retrieval", "internet", 443), ("reindex", "internet", 443), ("answer", "internet", 443)}
 
 
 def test_every_process_is_there_and_nothing_else_runs(manifests):
@@ -105,5 +107,5 @@ def test_a_model_server_is_never_one_of_the_clusters_own_machines(manifests):
         if "ipBlock" in peer
     ]
 
-    assert len(blocks) == 2
+    assert len(blocks) == len(OUTWARD)
     assert all({"10.0.0.0/8", "169.254.0.0/16", "192.168.0.0/16"} <= set(block["except"]) for block in blocks)

@@ -102,3 +102,11 @@ def test_who_keeps_files_has_a_volume_for_each_pod_and_never_two_pods_for_one(ma
 def test_the_archive_has_one_owner(manifests):
     assert manifests.workloads["ingest"].spec["replicas"] == 1
     assert "ingest" not in manifests.of("HorizontalPodAutoscaler")
+
+
+def test_the_index_is_made_anew_only_when_somebody_asks_and_as_retrieval_would(manifests):
+    retrieval, reindex = manifests.workloads["retrieval"], manifests.workloads["reindex"]
+
+    assert manifests.of("CronJob")["reindex"]["spec"]["suspend"] is True
+    assert reindex.container["image"] == retrieval.container["image"]
+    assert reindex.container["envFrom"] == retrieval.container["envFrom"][1:]

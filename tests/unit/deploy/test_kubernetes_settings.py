@@ -9,7 +9,7 @@ from tests.unit.deploy.manifests import ROOT
 from tests.unit.deploy.processes import SETTINGS, settings_of, variables
 
 OURS = tuple(SETTINGS)
-ALL = (*OURS, "weaviate", "otel-collector")
+ALL = (*OURS, "reindex", "weaviate", "otel-collector")
 
 
 @pytest.mark.parametrize("name", OURS)
