@@ -1,5 +1,7 @@
 """What is stored but not live, and documents beyond a page: neither hides or adds anything."""
 
+import asyncio
+
 import pytest
 
 from services.retrieval.corpus import DocumentId, Scope
@@ -37,6 +39,27 @@ async def test_terms_of_staged_chunks_do_not_count(flooded):
     assert await flooded.count_term(["fee"], ALL) == len(LIVE)
     assert await flooded.count_term(["fee"], Scope(document_ids=(DocumentId("cme/0.txt"),))) == 1
     assert await flooded.count_term(["fee"], Scope(document_ids=(DocumentId("cme/new.txt"),))) == 0
+
+
+async def test_search_sees_one_whole_generation_while_a_document_is_replaced(store):
+    versions = [
+        Draft("cme/a.txt", [f"fee {number}", f"fee again {number}"], generation=f"g{number}")
+        for number in range(10)
+    ]
+    await put(store, versions[0])
+
+    async def replace_again_and_again():
+        for version in versions[1:]:
+            await put(store, version)
+
+    writing = asyncio.create_task(replace_again_and_again())
+    seen = set()
+    while not writing.done():
+        found = await store.search(Legs(vector_of("fee"), 2, (["fee"],), 2), ALL)
+        seen |= {frozenset(hit.chunk_id for hit in leg) for leg in (found.vector, *found.keywords)}
+        seen.add(frozenset(passage.chunk_id for passage in found.passages))
+    await writing
+    assert seen <= {frozenset(version.ids) for version in versions}
 
 
 async def test_commit_may_be_repeated(store):

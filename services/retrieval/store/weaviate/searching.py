@@ -136,22 +136,21 @@ class Searching:
         were fetched: they cannot have missed that one's chunks. A version that became live in between is seen
         by another fetch.
         """
-        before: LiveVersions = {}
+        before: dict[DocumentId, Version | None] = {}
         for _ in range(ROUNDS):
             await asyncio.gather(*(leg.fetch() for leg in legs))
             likely = [each for leg in legs for each in leg.found[: leg.k]]
             now, _ = await asyncio.gather(self._versions(legs), self._read(likely, passages))
             best = [leg.live(now) for leg in legs]
             await self._read([each for leg in best for each in leg], passages)
-            if passages is not None:
-                best = [[each for each in leg if each.key in passages] for leg in best]
-            if _are_settled(legs, before, now) and all(leg.is_complete(now) for leg in legs):
+            is_whole = passages is None or all(each.key in passages for leg in best for each in leg)
+            if is_whole and _are_settled(legs, before, now) and all(leg.is_complete(now) for leg in legs):
                 break
-            before = now
+            before |= now
             for leg in legs:
                 if not leg.is_complete(now):
                     leg.limit = min(GROWTH * leg.limit, MOST)
-        return best
+        return [[each for each in leg if passages is None or each.key in passages] for leg in best]
 
     async def _versions(self, legs: Sequence[Leg]) -> LiveVersions:
         """The live versions of the documents of all that was found."""
