@@ -12,15 +12,13 @@ from pathlib import Path
 
 import pytest
 from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from chassis.deadlines import set_deadline
 from chassis.errors import DeadlineExceeded
 from services.retrieval.store.port import EmbeddingModelMismatch, StoreUnavailable
 from services.retrieval.store.weaviate.breaker import UNANSWERED
 from services.retrieval.store.weaviate.connection import Connection, Server
+from tests.contract.traces import kept_spans
 from tests.contract.wires import Wire
 
 TELEMETRY = Path(__file__).resolve().parents[2] / "docs" / "telemetry.md"
@@ -410,22 +408,10 @@ async def test_an_answer_that_is_no_json_is_a_failure(server):
 # Traces and what is left ----------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def exporter():
-    exporter, provider = InMemorySpanExporter(), trace.get_tracer_provider()
-    if not isinstance(provider, TracerProvider):
-        provider = TracerProvider()
-        trace.set_tracer_provider(provider)
-    processor = SimpleSpanProcessor(exporter)
-    provider.add_span_processor(processor)
-    yield exporter
-    processor.shutdown()
-
-
 @pytest.fixture
-def spans(exporter):
-    exporter.clear()
-    return exporter
+def spans():
+    with kept_spans() as spans:
+        yield spans
 
 
 async def test_spans_name_the_call_and_what_became_of_it_and_are_listed(server, spans):
@@ -468,4 +454,5 @@ async def test_requests_are_not_logged(server, caplog):
     async with connected(server.port) as connection:
         await ask(connection)
 
-    assert [record.message for record in caplog.records] == ["Weaviate answers"]
+    ours = [record for record in caplog.records if not record.name.startswith("opentelemetry")]
+    assert [record.message for record in ours] == ["Weaviate answers"]

@@ -15,6 +15,7 @@ class Wire:
         self.port = 0
         self._listening: asyncio.Server | None = None
         self._ends: set[asyncio.StreamWriter] = set()
+        self._passing: set[asyncio.Task[None]] = set()
         self._flowing = asyncio.Event()
         self._flowing.set()
 
@@ -38,6 +39,7 @@ class Wire:
         for end in tuple(self._ends):
             end.transport.abort()
         self._flowing.set()
+        await asyncio.gather(*self._passing, return_exceptions=True)
 
     def hold(self) -> None:
         """Take connections and bytes, and pass none on."""
@@ -48,7 +50,9 @@ class Wire:
         self._flowing.set()
 
     async def _connect(self, near_in: asyncio.StreamReader, near: asyncio.StreamWriter) -> None:
-        ends = {near}
+        task, ends = asyncio.current_task(), {near}
+        assert task
+        self._passing.add(task)
         self._ends |= ends
         try:
             far_in, far = await asyncio.open_connection("127.0.0.1", self._target)
@@ -60,6 +64,7 @@ class Wire:
         except* OSError:
             pass  # an end is away, and so is the other
         finally:
+            self._passing.discard(task)
             self._ends -= ends
             for end in ends:
                 end.close()

@@ -29,10 +29,10 @@ from chassis.telemetry import tracer
 from services.retrieval.store.port import StoreUnavailable
 from services.retrieval.store.weaviate.breaker import Breaker
 from services.retrieval.store.weaviate.failures import (
-    FOREIGN,
     UNREADABLE,
     NotAnswering,
     error_of,
+    is_foreign,
     is_refused,
     not_answering,
     said_of,
@@ -140,7 +140,9 @@ class Connection:
             try:
                 async with self._bounded(limit_seconds):
                     yield self._client
-            except FOREIGN as failure:
+            except UNREADABLE as failure:
+                if not is_foreign(failure):
+                    raise
                 raise self._failed(failure, operation, span) from failure
         self._breaker.answered()
 
@@ -172,6 +174,7 @@ class Connection:
         elif is_refused(failure):
             self._lose(error, said)
         else:
+            error.repeated = True  # by the client, for as long as there was time
             self._breaker.unanswered()
             if not self._breaker.closed:
                 self._down(not_answering(self._breaker.pause_seconds), said)

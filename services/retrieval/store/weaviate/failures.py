@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 FOREIGN = (WeaviateBaseError, httpx.HTTPError, grpc.aio.AioRpcError, json.JSONDecodeError, OSError)
 """What calls of the client raise; `TimeoutError` is an `OSError`."""
 UNREADABLE = (*FOREIGN, AttributeError, LookupError, TypeError, ValueError)
-"""What it raises as well where another server than Weaviate answers."""
+"""What it raises as well where another server than Weaviate answers: over gRPC, None is no reply."""
 
 RETRY_SECONDS = 2.0
 READ_ONLY_RETRY_SECONDS = 30.0
@@ -64,7 +64,15 @@ _READ_ONLY_WORDS = ("read-only", "read only", "readonly", "no space left", "not 
 class NotAnswering(StoreUnavailable):
     """The server is away or takes too long: nothing is known to be wrong with it or with the settings."""
 
-    repeated = True  # by the client, and by the next probe
+
+def is_foreign(failure: Exception) -> bool:
+    """Whether the client raised it, and not what called the client."""
+    if isinstance(failure, FOREIGN):
+        return True
+    frame = failure.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    return frame is not None and frame.tb_frame.f_globals["__name__"].startswith("weaviate.")
 
 
 def not_answering(retry_after_seconds: float = RETRY_SECONDS) -> NotAnswering:

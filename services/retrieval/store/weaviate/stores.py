@@ -85,6 +85,11 @@ class WeaviateStores:
         else:
             await self._index.open(client)
             self._was_opened = True
+        # One that comes back without its disk lacks the tenants that are open here.
+        chunks = client.collections.use(self._index.names.chunks)
+        known = await chunks.tenants.get_by_names([*self._open]) if self._open else {}
+        missing = self._open.keys() - known
+        await asyncio.gather(*(self._index.make_tenant(client, each) for each in missing))
 
     async def _check_writable(self) -> None:
         async with self._connection.reading("read aliases") as client:
