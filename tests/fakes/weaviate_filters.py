@@ -81,9 +81,9 @@ def _comparison(filters: Filters, keys: Keys, wanted: Callable[[Any], list[Any]]
             equal = _holds_all(keys, _some(wanted(value)))
             return lambda stored: not equal(stored)
         case Filters.OPERATOR_CONTAINS_ANY | Filters.OPERATOR_CONTAINS_NONE:
-            each_equal = [_holds_all(keys, key) for key in map(wanted, value) if key]
+            any_of_them = _holds_any(keys, [each for each in map(wanted, value) if each])
             negative = filters.operator == Filters.OPERATOR_CONTAINS_NONE
-            return lambda stored: negative != any(equal(stored) for equal in each_equal)
+            return lambda stored: negative != any_of_them(stored)
         case Filters.OPERATOR_CONTAINS_ALL:
             return _holds_all(keys, [key for each in value for key in wanted(each)])
     if filters.operator not in ORDERED:
@@ -95,6 +95,13 @@ def _comparison(filters: Filters, keys: Keys, wanted: Callable[[Any], list[Any]]
 
 def _holds_all(keys: Keys, wanted: Sequence[Any]) -> Passes:
     return lambda stored: set(wanted) <= set(keys(stored))
+
+
+def _holds_any(keys: Keys, wanted: Sequence[Sequence[Any]]) -> Passes:
+    """Whether an object has all keys of one of these. Single keys, of which there may be many, are looked up."""
+    single = {key for each in wanted if len(each) == 1 for key in each}
+    several = [_holds_all(keys, each) for each in wanted if len(each) > 1]
+    return lambda stored: not single.isdisjoint(keys(stored)) or any(passes(stored) for passes in several)
 
 
 def _some(keys: list[Any]) -> list[Any]:
