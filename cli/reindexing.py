@@ -29,7 +29,7 @@ def reindex(
     ] = False,
     drop_old: Annotated[
         bool,
-        typer.Option("--drop-old", help="Only delete what Weaviate still holds of other embedding models."),
+        typer.Option("--drop-old", help="Only delete what is not the index: of the old model, or given up."),
     ] = False,
     sources: Sources = "",
     server: Server = None,

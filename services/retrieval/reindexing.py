@@ -68,7 +68,7 @@ class Changeover(Protocol):
         ...
 
     async def drop_replaced(self) -> Sequence[str]:
-        """Delete for good what swaps have left behind; the names of what it was."""
+        """Delete for good what swaps left behind, or was filled and given up; the names of what it was."""
         ...
 
     async def close(self) -> None:

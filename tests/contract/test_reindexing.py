@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -13,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1.document_service_pb2 import GetDocumentRequest
@@ -30,7 +34,7 @@ from services.retrieval.store.weaviate.stores import open_stores, parts_of
 from services.retrieval.wiring import changeover
 from tests.contract.retrieval_index import Service, Text, running
 from tests.contract.store import weaviate_server
-from tests.contract.store.drafts import DIMENSION, Draft, put
+from tests.contract.store.drafts import DIMENSION, MEMORY, Draft, put
 from tests.e2e.processes import ROOT, environment
 from tests.fakes.behaviours import Hangs, Vectors, Waits
 from tests.fakes.model_server import ModelServer
@@ -423,6 +427,28 @@ async def test_two_runs_at_once_end_with_one_index(site):
         await put_other(store, FEES)
 
 
+async def test_a_process_of_the_old_model_outlives_a_restart_of_weaviate():
+    with WeaviateServer() as server:
+        at = {"store": "weaviate", "weaviate_url": server.url, "weaviate_grpc_url": server.grpc_url}
+        async with ModelServer() as models:
+            models.respond = vectors_for
+            site = Site(at, models)
+            stores = await open_stores(site.old, "model", DIMENSION)
+            store = await stores.for_tenant("default")
+            await put(store, FEES)
+            await site.reindex()
+
+            server.stop()
+            await until(lambda: not stores.readiness.ready)
+            server.start()
+            await until(lambda: stores.readiness.ready)
+
+            assert await versions(store) == [FEES.version]
+            with pytest.raises(EmbeddingModelMismatch):
+                await put(store, TERMS)
+            await stores.close()
+
+
 async def test_a_server_that_is_away_is_named(free_port, tmp_path):
     nowhere = {"weaviate_url": f"http://127.0.0.1:{free_port()}"}
     async with ModelServer() as models:
@@ -563,7 +589,66 @@ async def test_records_that_an_interrupted_run_copied_are_not_kept(site, tmp_pat
 
 
 @on_files
-async def test_files_have_nothing_to_drop(site):
-    async with site.store(site.settings()):
-        pass
-    assert (await site.reindex(drop_old=True)).dropped == ()
+async def test_what_was_filled_and_given_up_is_dropped_on_request(site, tmp_path):
+    async with site.store(site.old) as store:
+        await put(store, FEES)
+    site.models.respond = lambda request: Vectors(dimensions=47)
+    with pytest.raises(ServiceError):
+        await site.reindex()
+    filled = tmp_path / "index" / "default" / "next"
+
+    assert (await site.reindex(site.old)).dropped == ()
+    assert filled.exists()
+    assert (await site.reindex(site.old, drop_old=True)).dropped == [str(filled)]
+    assert not filled.exists()
+    assert str(await site.reindex(site.old, drop_old=True)).startswith("nothing to do")
+
+
+# In any order ---------------------------------------------------------------------------------------------
+
+IDS = ("cme/a.txt", "cme/b.txt", "opra/c.txt")
+WRITES = st.one_of(
+    st.tuples(st.just("put"), st.sampled_from(IDS), st.sampled_from(("g1", "g2", "g3"))),
+    st.tuples(st.just("remove"), st.sampled_from(IDS), st.just("")),
+    st.tuples(st.just("broken run"), st.integers(0, 3), st.just("")),
+)
+
+
+async def write(store: Store, action: str, document_id: str, generation: str) -> None:
+    if action == "remove":
+        await store.remove(DocumentId(document_id))
+    else:
+        texts = [f"Fee of {generation}.", f"Clause of {document_id}."]
+        await put(store, Draft(document_id, texts, generation=generation, terms=["Fee"]))
+
+
+async def broken_run(site: Site, answers: int) -> None:
+    """A run whose model answers a few times, then no more; if that is enough, one back to the old model."""
+    replies = iter([vectors_for] * answers)
+    site.models.respond = lambda request: next(replies, lambda _: Vectors(dimensions=47))(request)
+    with contextlib.suppress(ServiceError):
+        await site.reindex()
+    site.models.respond = vectors_for
+    await site.reindex(site.old)
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(WRITES, max_size=8))
+async def test_whatever_was_written_between_broken_runs_the_new_index_shows_what_the_old_one_did(writes):
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        async with ModelServer() as models:
+            site = Site({"store": "embedded", "data_dir": Path(folder)}, models)
+            models.respond = vectors_for
+            for action, argument, generation in [("put", IDS[0], "g1"), *writes]:
+                if action == "broken run":
+                    await broken_run(site, argument)
+                    continue
+                async with site.store(site.old) as store:
+                    await write(store, action, argument, generation)
+            async with site.store(site.old) as store:
+                before = await shown(store)
+
+            await site.reindex()
+
+            async with site.store(site.settings()) as store:
+                assert await shown(store) == before

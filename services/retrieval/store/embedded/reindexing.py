@@ -88,8 +88,9 @@ class EmbeddedChangeover:
             del self._replaced[tenant]
 
     async def drop_replaced(self) -> Sequence[str]:
-        """See `Changeover.drop_replaced`: nothing, each swap does it itself."""
-        return ()
+        """See `Changeover.drop_replaced`: what was filled and given up; a swap leaves nothing behind."""
+        given_up = [self._folder / tenant / NEXT for tenant in sorted(self._locks)]
+        return [str(place) for place in given_up if await asyncio.to_thread(_is_dropped, place)]
 
     async def close(self) -> None:
         """See `Changeover.close`."""
@@ -110,9 +111,9 @@ class EmbeddedChangeover:
             place = file.parent
             self._locks[place.name] = own(place)
             made_with = _made_with(place)
-            if made_with == self._model:
-                shutil.rmtree(place / NEXT, ignore_errors=True)  # what is left of an interrupted swap
-            elif made_with is not None:
+            if _made_with(place / NEXT) is None:
+                _is_dropped(place / NEXT)  # what is left of an interrupted swap
+            if made_with not in (None, self._model):
                 self._replaced[place.name] = made_with
 
 
@@ -128,10 +129,18 @@ def _made_with(place: Path) -> MadeWith | None:
     return MadeWith(meta["model"], meta["dimension"]) if meta else None
 
 
+def _is_dropped(place: Path) -> bool:
+    """Delete a folder; whether there was one."""
+    if not place.exists():
+        return False
+    shutil.rmtree(place)
+    return True
+
+
 def _prepare(place: Path, model: MadeWith) -> None:
     """Keep what an interrupted run filled, unless it was filled for another model."""
     if _made_with(place) != model:
-        shutil.rmtree(place, ignore_errors=True)
+        _is_dropped(place)
         place.mkdir()
 
 
