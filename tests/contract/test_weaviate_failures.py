@@ -244,7 +244,7 @@ async def test_our_limit_passes_while_the_server_is_slow(weaviate, folder):
 
 
 async def test_a_server_that_is_ready_and_answers_no_call_makes_the_service_unready(weaviate, folder):
-    async with running_on(weaviate, folder, weaviate_read_seconds=0.5, weaviate_write_seconds=1) as running:
+    async with running_on(weaviate, folder, weaviate_read_seconds=1) as running:
         await running.service.put(OLD)
         weaviate.grpc.hold()
         while await running.status() == "SERVING":
