@@ -98,7 +98,7 @@ def _holds_all(keys: Keys, wanted: Sequence[Any]) -> Passes:
 
 
 def _holds_any(keys: Keys, wanted: Sequence[Sequence[Any]]) -> Passes:
-    """Whether an object has all keys of one of these. Single keys, of which there may be many, are looked up."""
+    """Whether an object has all keys of one of these; single ones, which may be many, are looked up."""
     single = {key for each in wanted if len(each) == 1 for key in each}
     several = [_holds_all(keys, each) for each in wanted if len(each) > 1]
     return lambda stored: not single.isdisjoint(keys(stored)) or any(passes(stored) for passes in several)

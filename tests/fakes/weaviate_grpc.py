@@ -290,6 +290,8 @@ def tenants_get(database: Database, request: tenants_pb2.TenantsGetRequest) -> t
     """All tenants, or those of these names that are there."""
     collection = database.collection(request.collection)
     names = list(request.names.values) if request.HasField("names") else list(collection.tenants)
+    if request.HasField("names") and not names:
+        raise Refused("must specify at least one tenant name")
     hot = tenants_pb2.TENANT_ACTIVITY_STATUS_HOT
     return tenants_pb2.TenantsGetReply(
         tenants=[
