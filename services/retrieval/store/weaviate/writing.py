@@ -22,7 +22,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -52,6 +52,23 @@ logger = logging.getLogger(__name__)
 Objects = Sequence[DataObject[dict[str, Any], None]]
 CheckWritable = Callable[[], Awaitable[None]]
 """Raises what keeps this process from writing to the index now."""
+
+
+RECOUNT_PAUSES_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What is stored of a version, live or not."""
+
+    chunks: int
+    windows: int
+    terms: Sequence[str]
+    """The folded term of each definition."""
+
+    def is_whole(self, document: Document) -> bool:
+        """Whether it is as much as the document says."""
+        return (self.chunks, len(self.terms)) == (document.chunk_count, document.definition_count)
 
 
 class Writer:
@@ -84,22 +101,25 @@ class Writer:
         document_id, version = document.version.document_id, version_key(document.version)
         document_key = key_of(document_id)
         async with self._lock(document_id):
-            live, staged, (chunks, windows), terms, _ = await asyncio.gather(
+            live, staged, stored, _ = await asyncio.gather(
                 self._lookups.live([document_id]),
                 self._staged(document_key),
-                self._lookups.stored_counts(document.version),
-                self._lookups.terms_of(document.version),
+                self._stored(document.version),
                 self._check_writable(),
             )
-            if (chunks, len(terms)) != (document.chunk_count, document.definition_count):
+            if version in staged:
+                stored = await self._seen_whole(document, stored)
+            if not stored.is_whole(document):
                 raise IncompleteVersion(
-                    f"{document_id}: {chunks} of {document.chunk_count} chunks and "
-                    f"{len(terms)} of {document.definition_count} definitions are stored"
+                    f"{document_id}: {stored.chunks} of {document.chunk_count} chunks and "
+                    f"{len(stored.terms)} of {document.definition_count} definitions are stored"
                 )
             if version not in staged:
                 await self._insert(self._names.staged, [staged_object(document.version)])
             visible = replace(document, indexed_at=document.indexed_at or self._clock())
-            await self._insert(self._names.documents, [document_object(visible, windows, set(terms))])
+            await self._insert(
+                self._names.documents, [document_object(visible, stored.windows, set(stored.terms))]
+            )
             revision, _ = await asyncio.gather(self._revise(), self._check_writable())
             before = {version_key(each.version) for each in live.values()}
             with _left_for_later():
@@ -146,6 +166,25 @@ class Writer:
                     await self._collect(document_key, sorted(kept))
                     await self._forget(staged)
             await self._insert(collection, objects)
+
+    async def _stored(self, version: Version) -> Stored:
+        (chunks, windows), terms = await asyncio.gather(
+            self._lookups.stored_counts(version), self._lookups.terms_of(version)
+        )
+        return Stored(chunks, windows, terms)
+
+    async def _seen_whole(self, document: Document, stored: Stored) -> Stored:
+        """What is stored once all of the document is, or the pauses are over.
+
+        One replica counts, and for some milliseconds it may lack what a majority has acknowledged: of three
+        nodes under load 2 of 29 commits met one.
+        """
+        for seconds in RECOUNT_PAUSES_SECONDS:
+            if stored.is_whole(document):
+                break
+            await asyncio.sleep(seconds)
+            stored = await self._stored(document.version)
+        return stored
 
     async def _staged(self, document_key: UUID) -> set[UUID]:
         """Keys of the versions of a document that were begun."""
