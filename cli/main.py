@@ -54,4 +54,4 @@ def main() -> None:
     if any(argument.encode("utf-8", "replace").decode() != argument for argument in sys.argv):
         typer.echo("error: the arguments are not valid UTF-8", err=True)
         sys.exit(USAGE)
-    app()
+    app(prog_name="clausegate")

@@ -29,6 +29,9 @@ model. A failing model server is UNAVAILABLE too, and each repeat of a query wou
 
 BACKLOG = 1024
 """Connections that may wait to be accepted."""
+KEEP_ALIVE_SECONDS = 75
+"""How long an idle connection stays open: longer than proxies keep theirs (nginx 60 s), or one sends a
+request just as it is closed."""
 LAST_WORDS_SECONDS = 2
 """Time that cut-off requests have to say so."""
 
@@ -88,6 +91,7 @@ async def _running(
         proxy_headers=False,
         reset_contextvars=True,  # a request sent with another's would inherit its credential and trace
         lifespan="off",
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=round(drain_seconds) + LAST_WORDS_SECONDS,
     )
     server = _Server(config)

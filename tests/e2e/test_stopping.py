@@ -47,7 +47,7 @@ def test_an_interrupted_upload_is_cancelled_downstream(own, tmp_path, number):
     folder.mkdir(parents=True)
     (folder / "long.txt").write_text(long_text(CLAUSES * 8, "amber"))
     command = [sys.executable, "-m", "cli", "ingest", str(folder.parent), "--server", own.url]
-    spool = own.log.with_name("data") / "archive" / "spool"
+    spool = own.log.with_name("data") / "archive" / ".spool"
 
     with subprocess.Popen(
         command, cwd=ROOT, env=environment({}), stderr=subprocess.PIPE, text=True
