@@ -187,6 +187,11 @@ class Database:
             raise Refused(f"could not find class {name} in schema")
         return self.collections[name]
 
+    def place(self, name: str, tenant: str) -> tuple[Collection, Tenant]:
+        """A collection, and what a tenant has in it."""
+        collection = self.collection(name)
+        return collection, collection.tenant(tenant)
+
     def create_alias(self, name: str, target: str) -> None:
         self._check_target(target)
         if name in self.aliases:

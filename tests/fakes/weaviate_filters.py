@@ -8,7 +8,7 @@ from uuid import UUID
 
 from weaviate.proto.v1 import base_pb2
 
-from tests.fakes.weaviate_database import Collection, Refused, Stored
+from tests.fakes.weaviate_database import Collection, Refused, Stored, Tenant
 from tests.fakes.weaviate_schema import TEXTS, Property, Unsupported
 
 Filters = base_pb2.Filters
@@ -22,6 +22,12 @@ ORDERED = {
     Filters.OPERATOR_LESS_THAN: lambda key, bound: key < bound,
     Filters.OPERATOR_LESS_THAN_EQUAL: lambda key, bound: key <= bound,
 }
+
+
+def matching(collection: Collection, tenant: Tenant, filters: Filters | None) -> list[Stored]:
+    """The objects that pass, in the order in which they were written."""
+    passes = condition(filters, collection) if filters is not None else (lambda _: True)
+    return sorted(filter(passes, tenant.objects.values()), key=lambda each: each.number)
 
 
 def condition(filters: Filters, collection: Collection) -> Passes:

@@ -1,18 +1,15 @@
-"""The gRPC side of the fake Weaviate: batches, searches and aggregates, as far as our store asks for them.
+"""The gRPC side of the fake Weaviate: batches, searches and tenants, as far as our store asks for them.
 
 What the real server refuses is refused. What the fake cannot do is refused, too, and held against the test.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
 from weaviate.proto.v1 import (
-    aggregate_pb2,
-    base_pb2,
     base_search_pb2,
     batch_delete_pb2,
     batch_pb2,
@@ -21,7 +18,7 @@ from weaviate.proto.v1 import (
 )
 
 from tests.fakes.weaviate_database import Collection, Database, Refused, Stored, Tenant
-from tests.fakes.weaviate_filters import condition
+from tests.fakes.weaviate_filters import matching
 from tests.fakes.weaviate_ranking import Ranking, keyword_ranking, vector_ranking
 from tests.fakes.weaviate_schema import Unsupported
 from tests.fakes.weaviate_wire import (
@@ -46,7 +43,6 @@ METADATA = (
     "is_consistent",
 )
 """What may be asked of an object besides its properties; one replica says nothing of consistency."""
-DEFAULT_GROUPS = 100
 Rejects = Callable[[int], str | None]
 """Why the object of a batch with this index is rejected; None if it is not."""
 Replies = search_get_pb2.SearchReply
@@ -96,18 +92,18 @@ def batch_delete(
     When nothing can be written, one failure stands for all.
     """
     check_known(request, "collection", "filters", "tenant", "dry_run")
-    collection, tenant = _place(database, request)
+    collection, tenant = database.place(request.collection, request.tenant)
     if not request.HasField("filters"):
         raise Refused("no filters in batch delete request")
-    matching = _matching(collection, tenant, request.filters)
+    found = matching(collection, tenant, request.filters)
     if database.read_only:
-        return batch_delete_pb2.BatchDeleteReply(matches=len(matching), failed=1)
-    tried = matching[:MOST_RESULTS]
+        return batch_delete_pb2.BatchDeleteReply(matches=len(found), failed=1)
+    tried = found[:MOST_RESULTS]
     deleted = [stored for index, stored in enumerate(tried) if not rejects(index)]
     for stored in deleted if not request.dry_run else ():
         del tenant.objects[stored.uuid]
     return batch_delete_pb2.BatchDeleteReply(
-        matches=len(matching), successful=len(deleted), failed=len(tried) - len(deleted)
+        matches=len(found), successful=len(deleted), failed=len(tried) - len(deleted)
     )
 
 
@@ -126,7 +122,7 @@ def search(database: Database, request: search_get_pb2.SearchRequest) -> Replies
         "bm25_search",
         "near_vector",
     )
-    collection, tenant = _place(database, request)
+    collection, tenant = database.place(request.collection, request.tenant)
     limit = request.limit or DEFAULT_LIMIT
     if request.offset + limit > MOST_RESULTS:
         raise Refused(
@@ -144,7 +140,7 @@ def _ranked(
 ) -> Ranking:
     allowed = None
     if request.HasField("filters"):
-        allowed = {each.uuid: None for each in _matching(collection, tenant, request.filters)}
+        allowed = {each.uuid: None for each in matching(collection, tenant, request.filters)}
     if request.HasField("near_vector"):
         name, query = _target(collection, request.near_vector)
         return vector_ranking(tenant, name, query, limit, allowed)
@@ -223,69 +219,6 @@ def _result(
     )
 
 
-def aggregate(database: Database, request: aggregate_pb2.AggregateRequest) -> aggregate_pb2.AggregateReply:
-    """Counts and sums, of all or by the values of a property."""
-    check_known(
-        request, "collection", "tenant", "objects_count", "aggregations", "group_by", "limit", "filters"
-    )
-    collection, tenant = _place(database, request)
-    objects = _matching(collection, tenant, request.filters if request.HasField("filters") else None)
-    if not request.HasField("group_by"):
-        single = aggregate_pb2.AggregateReply.Single(**_totals(collection, request, objects))
-        return aggregate_pb2.AggregateReply(single_result=single)
-    groups = _groups(collection, request, objects)
-    if not groups:
-        return aggregate_pb2.AggregateReply()
-    return aggregate_pb2.AggregateReply(grouped_results=aggregate_pb2.AggregateReply.Grouped(groups=groups))
-
-
-def _groups(
-    collection: Collection, request: aggregate_pb2.AggregateRequest, objects: Iterable[Stored]
-) -> list[aggregate_pb2.AggregateReply.Group]:
-    """The largest groups; that there are more is no error."""
-    name = request.group_by.property
-    if collection.property(name).data_type not in ("text", "uuid"):
-        raise Unsupported("groups by a property that is no text")
-    by_value: dict[str, list[Stored]] = defaultdict(list)
-    for each in objects:
-        if name in each.properties:
-            by_value[each.properties[name]].append(each)
-    largest = sorted(by_value.items(), key=lambda item: -len(item[1]))[: request.limit or DEFAULT_GROUPS]
-    group = aggregate_pb2.AggregateReply.Group
-    return [
-        group(grouped_by=group.GroupedBy(path=[name], text=value), **_totals(collection, request, members))
-        for value, members in largest
-    ]
-
-
-def _totals(
-    collection: Collection, request: aggregate_pb2.AggregateRequest, objects: Sequence[Stored]
-) -> dict[str, Any]:
-    reply = aggregate_pb2.AggregateReply.Aggregations
-    return {
-        "objects_count": len(objects),
-        "aggregations": reply(
-            aggregations=[_total(collection, each, objects) for each in request.aggregations]
-        ),
-    }
-
-
-def _total(
-    collection: Collection, wanted: aggregate_pb2.AggregateRequest.Aggregation, objects: Sequence[Stored]
-) -> aggregate_pb2.AggregateReply.Aggregations.Aggregation:
-    check_known(wanted, "property", "int")
-    check_known(wanted.int, "count", "sum", "maximum", "minimum")
-    if collection.property(wanted.property).data_type != "int":
-        raise Unsupported("sums of what is no number")
-    values = [each.properties[wanted.property] for each in objects if wanted.property in each.properties]
-    reply = aggregate_pb2.AggregateReply.Aggregations.Aggregation
-    totals = {"count": len(values)} if wanted.int.count else {}
-    if values:
-        every = {"sum": sum(values), "maximum": max(values), "minimum": min(values)}
-        totals |= {name: value for name, value in every.items() if getattr(wanted.int, name)}
-    return reply(property=wanted.property, int=reply.Integer(type="", **totals))
-
-
 def tenants_get(database: Database, request: tenants_pb2.TenantsGetRequest) -> tenants_pb2.TenantsGetReply:
     """All tenants, or those of these names that are there."""
     collection = database.collection(request.collection)
@@ -298,14 +231,3 @@ def tenants_get(database: Database, request: tenants_pb2.TenantsGetRequest) -> t
             tenants_pb2.Tenant(name=each, activity_status=hot) for each in names if each in collection.tenants
         ]
     )
-
-
-def _place(database: Database, request: Any) -> tuple[Collection, Tenant]:
-    collection = database.collection(request.collection)
-    return collection, collection.tenant(request.tenant)
-
-
-def _matching(collection: Collection, tenant: Tenant, filters: base_pb2.Filters | None) -> list[Stored]:
-    """In the order in which they were written."""
-    passes = condition(filters, collection) if filters is not None else (lambda _: True)
-    return sorted(filter(passes, tenant.objects.values()), key=lambda each: each.number)

@@ -16,7 +16,7 @@ from typing import Any, Self
 import grpc
 from weaviate.proto.v1 import aggregate_pb2, batch_delete_pb2, batch_pb2, search_get_pb2, tenants_pb2
 
-from tests.fakes import weaviate_grpc, weaviate_rest
+from tests.fakes import weaviate_aggregates, weaviate_grpc, weaviate_rest
 from tests.fakes.weaviate_behaviours import Behaviour, Fails, Garbage, Hangs, RejectsObjects, Slow
 from tests.fakes.weaviate_database import Database, Refused
 from tests.fakes.weaviate_sockets import GrpcListener, RestListener
@@ -27,7 +27,7 @@ REST = "REST"
 """Names all calls over REST, but for the question whether the server is ready."""
 CALLS: dict[str, tuple[Callable[..., Any], Any]] = {
     "Search": (weaviate_grpc.search, search_get_pb2.SearchRequest),
-    "Aggregate": (weaviate_grpc.aggregate, aggregate_pb2.AggregateRequest),
+    "Aggregate": (weaviate_aggregates.aggregate, aggregate_pb2.AggregateRequest),
     "BatchObjects": (weaviate_grpc.batch_objects, batch_pb2.BatchObjectsRequest),
     "BatchDelete": (weaviate_grpc.batch_delete, batch_delete_pb2.BatchDeleteRequest),
     "TenantsGet": (weaviate_grpc.tenants_get, tenants_pb2.TenantsGetRequest),
