@@ -83,10 +83,18 @@ class RetrievalSettings(ModelServerSettings):
     )
 
     def weaviate_key(self) -> str:
-        """Weaviate's key, from its setting or its file; empty for none. Raises `OSError` for the file."""
-        if self.weaviate_api_key_file:
-            return self.weaviate_api_key_file.read_text("utf-8").strip()
-        return self.weaviate_api_key.get_secret_value().strip()
+        """Weaviate's key, from its file or setting; empty for none. Raises `OSError` for a file without."""
+        path = self.weaviate_api_key_file
+        if path is None:
+            return self.weaviate_api_key.get_secret_value().strip()
+        try:
+            key = path.read_bytes().decode("ascii").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "not a key"
+            raise OSError(f"CLAUSEGATE_WEAVIATE_API_KEY_FILE cannot be read: {path}: {why}") from error
+        if not key:
+            raise OSError(f"CLAUSEGATE_WEAVIATE_API_KEY_FILE holds no key: {path}")
+        return key
 
     @model_validator(mode="after")
     def _can_embed(self) -> RetrievalSettings:
