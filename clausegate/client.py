@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clausegate.connection import Addresses
+from clausegate.connection import Addresses, Reach
 from clausegate.library import Library
 from clausegate.questions import Questions
 from clausegate.searches import Searches
@@ -13,14 +13,22 @@ class Client(Questions, Searches, Library, Texts):
     """See `connect`. Every method raises `ClausegateError` when its call fails."""
 
 
-def connect(address: str | Addresses, *, api_key: str = "", deadline_seconds: float = 240.0) -> Client:
+def connect(
+    address: str | Addresses,
+    *,
+    api_key: str = "",
+    ca_certificates: bytes | None = None,
+    deadline_seconds: float = 240.0,
+) -> Client:
     """A client of the services at `address`; one address means that all of them listen there.
 
-    Use it as an async context manager. `api_key` is what `clausegate keys create` printed, for services that
-    ask for one. It is sent as it is: let no network carry it that others can listen to. `deadline_seconds`
+    Use it as an async context manager. An address is `host:port`, `unix:/path`, or, for TLS as the entrance
+    of a cluster offers it, `https://host[:port]` (443); `ca_certificates` (PEM) are trusted then in place of
+    the public authorities. `api_key` is what `clausegate keys create` printed, for services that ask for one.
+    Without TLS it is sent as it is: let no network carry it that others can listen to. `deadline_seconds`
     bounds each call that names no deadline of its own; the default leaves room for two calls of a model.
 
-    Raises `ValueError` for a key that is not printable ASCII without spaces.
+    Raises `ValueError` for a key that is not printable ASCII without spaces, and for an address with a path.
     """
     addresses = Addresses(address, address, address) if isinstance(address, str) else address
-    return Client(addresses, deadline_seconds, api_key)
+    return Client(Reach(addresses, api_key, ca_certificates, deadline_seconds))

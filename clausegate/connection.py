@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
+from urllib.parse import urlsplit
 
 import grpc
 import grpc.aio
@@ -17,6 +18,7 @@ from clausegate.credentials import bearer
 from clausegate.errors import clausegate_errors
 
 PAGE_SIZE = 200
+_TLS = "https://"
 # Calls that neither write nor ask a chat model are repeated by the channel when a service restarts. No others
 # are: a failing model server is UNAVAILABLE too, and each repeat would pay for its calls again.
 _REPEATABLE = [
@@ -46,11 +48,24 @@ _SERVICE_CONFIG = json.dumps(
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the services listen, each `host:port` or `unix:/path`."""
+    """Where the services listen, each `host:port`, `unix:/path`, or `https://host[:port]` for TLS."""
 
     ingest: str
     retrieval: str
     answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Where the services are, and how they are called."""
+
+    addresses: Addresses
+    api_key: str = field(repr=False)
+    """Every call carries it unless it is empty."""
+    ca_certificates: bytes | None
+    """PEM of the authorities that TLS trusts; None: the public ones."""
+    deadline_seconds: float
+    """Of each call that names none of its own."""
 
 
 class Listing(Protocol):
@@ -87,17 +102,11 @@ E = TypeVar("E")
 class Connection:
     """Channels to the services, and the ways of calling over them. Failed calls raise `ClausegateError`."""
 
-    def __init__(self, addresses: Addresses, deadline_seconds: float, api_key: str) -> None:
-        """`deadline_seconds` bounds each call that names no deadline of its own.
-
-        Every call carries `api_key` unless that is empty.
-        """
-        self._deadline_seconds = deadline_seconds
-        options = [("grpc.service_config", _SERVICE_CONFIG)]
-        self._channels = {
-            address: grpc.aio.insecure_channel(address, options=options, interceptors=bearer(api_key))
-            for address in set(astuple(addresses))
-        }
+    def __init__(self, reach: Reach) -> None:
+        """Nothing is sent yet."""
+        self._deadline_seconds = reach.deadline_seconds
+        addresses = reach.addresses
+        self._channels = {address: _channel(address, reach) for address in set(astuple(addresses))}
         self._ingest_channel = self._channels[addresses.ingest]
         self._retrieval_channel = self._channels[addresses.retrieval]
         self._answer_channel = self._channels[addresses.answer]
@@ -147,3 +156,16 @@ class Connection:
 
     def _timeout(self, deadline_seconds: float | None) -> float:
         return self._deadline_seconds if deadline_seconds is None else deadline_seconds
+
+
+def _channel(address: str, reach: Reach) -> grpc.aio.Channel:
+    options = [("grpc.service_config", _SERVICE_CONFIG)]
+    interceptors = bearer(reach.api_key)
+    if not address.startswith(_TLS):
+        return grpc.aio.insecure_channel(address, options=options, interceptors=interceptors)
+    parts = urlsplit(address)
+    if parts.path.strip("/") or not parts.hostname:
+        raise ValueError(f"{address}: expected {_TLS}host or {_TLS}host:port")
+    place = parts.netloc if parts.port else f"{parts.netloc}:443"
+    credentials = grpc.ssl_channel_credentials(reach.ca_certificates)
+    return grpc.aio.secure_channel(place, credentials, options=options, interceptors=interceptors)

@@ -1,7 +1,7 @@
 """The caller's API key on every call.
 
-grpc has credentials of a call, but sends them over channels with TLS only: ours have none. The key goes along
-as metadata therefore.
+grpc has credentials of a call, but sends them over channels with TLS only. The key goes along as metadata
+therefore, over TLS as well.
 """
 
 from __future__ import annotations

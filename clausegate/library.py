@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 
-from clausegate.connection import Addresses, Connection
+from clausegate.connection import Connection, Reach
 from clausegate.corpus.v1.document_pb2 import Document
 from clausegate.errors import ClausegateError, clausegate_errors
 from clausegate.ingest.v1.ingest_service_pb2 import (
@@ -40,8 +40,8 @@ from clausegate.upload import Target, upload
 class Library(Connection):
     """Calls of `IngestService`, `DocumentService` and `ProjectService`."""
 
-    def __init__(self, addresses: Addresses, deadline_seconds: float, api_key: str) -> None:
-        super().__init__(addresses, deadline_seconds, api_key)
+    def __init__(self, reach: Reach) -> None:
+        super().__init__(reach)
         self._ingest = IngestServiceStub(self._ingest_channel)
         self._documents = DocumentServiceStub(self._retrieval_channel)
         self._projects = ProjectServiceStub(self._retrieval_channel)

@@ -22,7 +22,7 @@ from clausegate.answer.v1.query_service_pb2 import (
 from clausegate.answer.v1.query_service_pb2_grpc import QueryServiceStub
 from clausegate.answer.v1.research_service_pb2 import ExtractSnippetsRequest, ExtractSnippetsResponse
 from clausegate.answer.v1.research_service_pb2_grpc import ResearchServiceStub
-from clausegate.connection import Addresses, Connection
+from clausegate.connection import Connection, Reach
 from clausegate.corpus.v1.citation_pb2 import Citation
 from clausegate.options import QueryOptions, Scope, SnippetOptions
 
@@ -30,8 +30,8 @@ from clausegate.options import QueryOptions, Scope, SnippetOptions
 class Questions(Connection):
     """Calls of `QueryService`, `ResearchService` and `GroundingService`."""
 
-    def __init__(self, addresses: Addresses, deadline_seconds: float, api_key: str) -> None:
-        super().__init__(addresses, deadline_seconds, api_key)
+    def __init__(self, reach: Reach) -> None:
+        super().__init__(reach)
         self._queries = QueryServiceStub(self._answer_channel)
         self._research = ResearchServiceStub(self._answer_channel)
         self._grounding = GroundingServiceStub(self._answer_channel)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from typing import Unpack
 
-from clausegate.connection import Addresses, Connection
+from clausegate.connection import Connection, Reach
 from clausegate.corpus.v1.chunk_pb2 import Chunk
 from clausegate.options import ContextOptions, DefinitionOptions, Scope, SearchOptions
 from clausegate.retrieval.v1.index_service_pb2 import DescribeIndexRequest, DescribeIndexResponse
@@ -28,8 +28,8 @@ from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceS
 class Searches(Connection):
     """Calls of `RetrievalService` and `IndexService`."""
 
-    def __init__(self, addresses: Addresses, deadline_seconds: float, api_key: str) -> None:
-        super().__init__(addresses, deadline_seconds, api_key)
+    def __init__(self, reach: Reach) -> None:
+        super().__init__(reach)
         self._retrieval = RetrievalServiceStub(self._retrieval_channel)
         self._index = IndexServiceStub(self._retrieval_channel)
 

@@ -17,7 +17,7 @@ from clausegate.answer.v1.query_generation_service_pb2 import GenerateQueriesReq
 from clausegate.answer.v1.query_generation_service_pb2_grpc import QueryGenerationServiceStub
 from clausegate.answer.v1.rewrite_service_pb2 import RewriteRequest, RewriteResponse
 from clausegate.answer.v1.rewrite_service_pb2_grpc import RewriteServiceStub
-from clausegate.connection import Addresses, Connection
+from clausegate.connection import Connection, Reach
 from clausegate.corpus.v1.article_pb2 import Article
 from clausegate.options import ArticleOptions, QueriesOptions, RewriteOptions
 
@@ -25,8 +25,8 @@ from clausegate.options import ArticleOptions, QueriesOptions, RewriteOptions
 class Texts(Connection):
     """Calls of `ArticleService`, `QueryGenerationService` and `RewriteService`."""
 
-    def __init__(self, addresses: Addresses, deadline_seconds: float, api_key: str) -> None:
-        super().__init__(addresses, deadline_seconds, api_key)
+    def __init__(self, reach: Reach) -> None:
+        super().__init__(reach)
         self._articles = ArticleServiceStub(self._answer_channel)
         self._generation = QueryGenerationServiceStub(self._answer_channel)
         self._rewriting = RewriteServiceStub(self._answer_channel)
