@@ -45,7 +45,7 @@ def show_beside(title: str, columns: Columns) -> None:
     """Print figures beside each other; competitors may lack some of them."""
     print(f"\n{title}")
     print(f"  {'':<58}" + "".join(f" {name:>14}" for name in columns))
-    measured = [figures for figures in columns.values() if figures is not None]
+    measured = sorted(filter(None, columns.values()), key=len, reverse=True)  # rows as the longest has them
     for name, unit in dict.fromkeys((each.name, each.unit) for figures in measured for each in figures):
         cells = [_cell(figures, name) for figures in columns.values()]
         print(f"  {name:<58}" + "".join(f" {cell:>14}" for cell in cells) + f" {unit}", flush=True)
