@@ -73,7 +73,7 @@ class WeaviateStore:
 
     async def revision(self) -> str:
         """See `Store.revision`."""
-        return await self._lookups.revision()
+        return await self._writer.revision()
 
     async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
         """See `Store.keyword_hits`."""

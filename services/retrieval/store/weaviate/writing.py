@@ -21,7 +21,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -32,7 +32,7 @@ from weaviate.collections.classes.data import DataObject
 from weaviate.collections.classes.filters import FilterReturn
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
-from services.retrieval.corpus import Definition, Document, DocumentId, EmbeddedChunk, Version
+from services.retrieval.corpus import Definition, Document, DocumentId, EmbeddedChunk, Generation, Version
 from services.retrieval.store.port import Committed, IncompleteVersion, StoreUnavailable, VersionIsLive
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.failures import failed, of_objects
@@ -54,6 +54,8 @@ CheckWritable = Callable[[], Awaitable[None]]
 """Raises what keeps this process from writing to the index now."""
 
 
+REMOVAL = Generation("")
+"""Of the version whose sign says that a document is being removed; no version of a document has it."""
 RECOUNT_PAUSES_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
 
@@ -86,6 +88,7 @@ class Writer:
         self._lookups = lookups
         self._clock = clock
         self._check_writable = check_writable
+        self._owes_revision = False
         self._locks: WeakValueDictionary[DocumentId, asyncio.Lock] = WeakValueDictionary()
 
     async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
@@ -117,10 +120,10 @@ class Writer:
             if version not in staged:
                 await self._insert(self._names.staged, [staged_object(document.version)])
             visible = replace(document, indexed_at=document.indexed_at or self._clock())
-            await self._insert(
-                self._names.documents, [document_object(visible, stored.windows, set(stored.terms))]
-            )
-            revision, _ = await asyncio.gather(self._revise(), self._check_writable())
+            flipped = document_object(visible, stored.windows, set(stored.terms))
+            with self._owing_revision():
+                await self._insert(self._names.documents, [flipped])
+                revision, _ = await asyncio.gather(self._revise(), self._check_writable())
             before = {version_key(each.version) for each in live.values()}
             with _left_for_later():
                 # After a first version there is nothing to collect.
@@ -131,22 +134,36 @@ class Writer:
 
     async def remove(self, document_id: DocumentId) -> str | None:
         """See `Store.remove`."""
-        document_key = key_of(document_id)
+        document_key, removal = key_of(document_id), Version(document_id, REMOVAL)
         async with self._lock(document_id):
             document, staged, _ = await asyncio.gather(
                 self._lookups.document(document_id), self._staged(document_key), self._check_writable()
             )
-            revision = None
             if document:
-                staged.add(version_key(document.version))
-                await self._insert(self._names.staged, [staged_object(document.version)])
-                await self._delete_by_id(self._names.documents, document_key)
-                revision, _ = await asyncio.gather(self._revise(), self._check_writable())
+                await self._insert(self._names.staged, [staged_object(removal)])
+                staged.add(version_key(removal))
+            revision = None
+            if (
+                version_key(removal) in staged
+            ):  # without a document if an earlier call died before its revision
+                with self._owing_revision():
+                    await self._delete_by_id(self._names.documents, document_key)
+                    revision, _ = await asyncio.gather(self._revise(), self._check_writable())
             with _left_for_later():
                 if staged:
                     await self._collect(document_key, [])
                     await self._forget(staged)
-            return revision
+            return revision if document else None
+
+    async def revision(self) -> str:
+        """See `Store.revision`. A flip whose revision failed has one before any is read again: who repeats the
+        write may be told that nothing has changed.
+        """
+        if self._owes_revision:
+            with suppress(StoreUnavailable), self._owing_revision():
+                self._owes_revision = False
+                await self._revise()
+        return await self._lookups.revision()
 
     async def _put(self, version: Version, collection: str, objects: Objects) -> None:
         document_key, key = key_of(version.document_id), version_key(version)
@@ -193,6 +210,15 @@ class Writer:
                 filters=filters.of("document_key", document_key), return_properties=[]
             )
         return {each.uuid for each in found.objects}
+
+    @contextmanager
+    def _owing_revision(self) -> Iterator[None]:
+        """For a flip and its revision: what ends in between, or may have, is remembered."""
+        try:
+            yield
+        except BaseException:
+            self._owes_revision = True
+            raise
 
     async def _revise(self) -> str:
         revision = secrets.token_hex(8)
