@@ -156,8 +156,8 @@ class Writer:
             return revision if document else None
 
     async def revision(self) -> str:
-        """See `Store.revision`. A flip whose revision failed has one before any is read again: who repeats the
-        write may be told that nothing has changed.
+        """See `Store.revision`. A flip whose revision failed has one before any is read again: who repeats
+        the write may be told that nothing has changed.
         """
         if self._owes_revision:
             with suppress(StoreUnavailable), self._owing_revision():
