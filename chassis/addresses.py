@@ -23,7 +23,7 @@ def check_bindable(address: str, *, keys_configured: bool) -> str:
             raise AddressRefused(f"{address}: a Unix socket's path has 1 to {UNIX_PATH_LIMIT} bytes")
         return address
     host, separator, port = address.rpartition(":")
-    if not separator or not port.isdigit() or int(port) > 65535:
+    if not separator or not port.isdecimal() or int(port) > 65535:
         raise AddressRefused(f"{address}: expected host:port or unix:path")
     if not keys_configured and not is_loopback(host):
         raise AddressRefused(

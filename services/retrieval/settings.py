@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from inference.settings import ModelServerSettings
 
@@ -43,12 +44,12 @@ class RetrievalSettings(ModelServerSettings):
     )
     weaviate_url: str = Field(
         default="http://127.0.0.1:8080",
-        pattern=r"^https?://[^/?#@]+$",
+        pattern=r"^https?://[^/?#@\s]+$",
         description="Weaviate's REST address, scheme and host, with a port unless it is the scheme's.",
     )
     weaviate_grpc_url: str = Field(
         default="http://127.0.0.1:50051",
-        pattern=r"^https?://[^/?#@]+:[0-9]+$",
+        pattern=r"^https?://[^/?#@\s]+:[0-9]+$",
         description="Weaviate's gRPC address, with a port; https for TLS.",
     )
     weaviate_api_key: SecretStr = Field(default=SecretStr(""), description="Weaviate's key; empty: none.")
@@ -81,6 +82,14 @@ class RetrievalSettings(ModelServerSettings):
     replay_model_calls: Path | None = Field(
         default=None, description="File to replay them from; no model server is called."
     )
+
+    @field_validator("weaviate_url", "weaviate_grpc_url")
+    @classmethod
+    def _names_host_and_port(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if not parts.hostname or parts.port == 0:  # a port that is none raises by itself
+            raise ValueError("must name a host, and a port from 1 to 65535 if any")
+        return url
 
     def weaviate_key(self) -> str:
         """Weaviate's key, from its file or setting; empty for none. Raises `OSError` for a file without."""

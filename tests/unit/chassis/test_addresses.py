@@ -23,7 +23,9 @@ def test_any_address_may_be_bound_where_callers_need_a_key(address):
 
 
 @pytest.mark.parametrize("keys_configured", [True, False])
-@pytest.mark.parametrize("address", ["", "7000", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000"])
+@pytest.mark.parametrize(
+    "address", ["", "7000", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:²", "127.0.0.1:70000"]
+)
 def test_a_malformed_address_says_what_is_expected(address, keys_configured):
     with pytest.raises(AddressRefused, match="expected host:port or unix:path"):
         check_bindable(address, keys_configured=keys_configured)

@@ -1,9 +1,11 @@
-"""Settings of retrieval that are read from files."""
+"""Settings of retrieval: addresses, and what is read from files."""
 
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
+from chassis.settings import settings_problem
 from services.retrieval.settings import RetrievalSettings
 
 
@@ -35,3 +37,13 @@ def test_a_key_file_that_holds_something_else_is_told_without_it(tmp_path):
 
     with pytest.raises(OSError, match=r"cannot be read: .*: not a key"):
         key_in(tmp_path / "key")
+
+
+@pytest.mark.parametrize("name", ["weaviate_url", "weaviate_grpc_url"])
+@pytest.mark.parametrize(
+    "url", ["http://host:x", "http://host:99999", "http://:80", "http://[::1:80", "ho:80"]
+)
+def test_an_address_that_is_none_is_told_with_its_variable(name, url):
+    with pytest.raises(ValidationError) as caught:
+        RetrievalSettings.model_validate({name: url})
+    assert settings_problem(caught.value).startswith(f"settings: CLAUSEGATE_{name.upper()}: ")
