@@ -1,4 +1,4 @@
-"""X-4: one question through four processes is one trace, seen by a collector in this process."""
+"""X-4: one question through four processes to Weaviate is one trace, seen by a collector in this process."""
 
 from contextlib import ExitStack
 
@@ -8,6 +8,7 @@ import pytest
 from tests.e2e.collecting import collecting
 from tests.e2e.corpus import GOVERNING_LAW
 from tests.e2e.processes import READY_SECONDS, clausegate, running, wait_until
+from tests.fakes.weaviate_server import WeaviateServer
 
 STAGES = {"normalise", "embed", "search", "grade", "gate", "budget", "render", "verify"}
 ROLES = {
@@ -25,7 +26,13 @@ def collector():
 
 
 @pytest.fixture(scope="module")
-def traced(collector, corpus, tmp_path_factory, socket_dirs, free_port):
+def weaviate():
+    with WeaviateServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def traced(collector, corpus, weaviate, tmp_path_factory, socket_dirs, free_port):
     """The trace id of one question to four processes, and the collector once they have flushed."""
     spans, endpoint = collector
     root, sockets, port = tmp_path_factory.mktemp("four"), socket_dirs(), free_port()
@@ -36,6 +43,9 @@ def traced(collector, corpus, tmp_path_factory, socket_dirs, free_port):
             f"CLAUSEGATE_{area.upper()}_ADDRESS": f"unix:{sockets / area}"
             for area in ("ingest", "retrieval", "answer")
         },
+        "CLAUSEGATE_STORE": "weaviate",
+        "CLAUSEGATE_WEAVIATE_URL": weaviate.url,
+        "CLAUSEGATE_WEAVIATE_GRPC_URL": weaviate.grpc_url,
         "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
         "OTEL_EXPORTER_OTLP_INSECURE": "true",
     }
@@ -81,6 +91,13 @@ def test_the_trace_has_a_span_of_every_stage(traced, stage):
     _, _, spans = traced
 
     assert stage in {span.name.rpartition(".")[2] for _, span in spans}
+
+
+@pytest.mark.parametrize("call", ["weaviate vector search", "weaviate keyword search"])
+def test_the_trace_has_the_calls_of_weaviate(traced, call):
+    _, _, spans = traced
+
+    assert ("retrieval", call) in {(name, span.name) for name, span in spans}
 
 
 def test_every_span_but_the_first_has_its_parent_in_the_trace(traced):
