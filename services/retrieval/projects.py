@@ -10,7 +10,7 @@ from chassis.errors import AlreadyExists, InvalidInput, NotFound
 from services.retrieval.corpus import Project, ProjectId
 from services.retrieval.queries import at_most, page_position, page_token, visible
 from services.retrieval.reading import Page
-from services.retrieval.store.port import Records
+from services.retrieval.store.records import Records
 
 MAX_SOURCES = 100
 MAX_DISPLAY_NAME = 200

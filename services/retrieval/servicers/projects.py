@@ -15,7 +15,7 @@ from services.retrieval.corpus import Project
 from services.retrieval.indexes import Indexes
 from services.retrieval.queries import MAX_PAGE, count
 from services.retrieval.servicers.wire import timestamp
-from services.retrieval.store.port import Records
+from services.retrieval.store.records import Records
 
 Context = grpc.aio.ServicerContext[object, object]
 

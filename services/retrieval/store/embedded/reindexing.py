@@ -19,7 +19,8 @@ from typing import TextIO
 from services.retrieval.corpus import Article, Project
 from services.retrieval.store.embedded.keywords import LAYOUT as KEYWORDS
 from services.retrieval.store.embedded.store import FILE, EmbeddedStore, now, own
-from services.retrieval.store.port import Records, StoreUnavailable
+from services.retrieval.store.port import StoreUnavailable
+from services.retrieval.store.records import Records
 
 NEXT = "next"
 """Folder within a tenant's, where the new index is filled."""
