@@ -20,6 +20,7 @@ from clausegate.retrieval.v1 import index_service_pb2 as index_wire
 from clausegate.retrieval.v1 import project_service_pb2 as projects_wire
 from clausegate.retrieval.v1 import retrieval_service_pb2 as retrieval_wire
 from services.retrieval.settings import RetrievalSettings
+from services.retrieval.store.port import StoreUnavailable
 from services.retrieval.store.weaviate.connection import Connection, Server
 from services.retrieval.store.weaviate.index import Index
 from services.retrieval.store.weaviate.schema import LAYOUT, Identity, Names, Storage
@@ -394,17 +395,41 @@ async def test_the_key_may_be_in_a_file(folder):
 # Who asks, and who watches -------------------------------------------------------------------------------
 
 
-async def test_a_server_that_comes_back_empty_is_used_as_it_is(fake, folder):
+async def test_an_index_that_is_gone_is_told_until_it_is_restored(fake, folder):
     async with wired(fake.url, fake.grpc_url) as weaviate, running_on(weaviate, folder) as running:
         await running.service.put(OLD)
+        kept, fake.database = fake.database, type(fake.database)()
         await weaviate.cut()
         await running.becomes("NOT_SERVING")
-        fake.database = type(fake.database)()
         await weaviate.mend()
-        await running.becomes("SERVING")
+        while "is gone from Weaviate" not in (refused := await refusal(search(running))).details():
+            assert told(refused)[:2] == ("UNAVAILABLE", "UPSTREAM_UNAVAILABLE")
+        assert await running.status() == "NOT_SERVING"
+        assert not fake.database.collections
 
-        await running.service.put(NEW)
-        assert await stored(running) == holds(NEW)
+        fake.database = kept
+        await running.becomes("SERVING")
+        assert await stored(running) == holds(OLD)
+
+
+async def test_a_process_that_starts_on_an_empty_server_begins_a_new_index(fake, folder):
+    async with wired(fake.url, fake.grpc_url) as weaviate:
+        async with running_on(weaviate, folder) as running:
+            await running.service.put(OLD)
+        fake.database = type(fake.database)()
+        async with running_on(weaviate, folder) as running:
+            await running.service.put(NEW)
+            assert await stored(running) == holds(NEW)
+
+
+async def test_an_alias_of_an_index_that_is_gone_is_told_at_start(fake, folder):
+    async with wired(fake.url, fake.grpc_url) as weaviate:
+        async with running_on(weaviate, folder) as running:
+            await running.service.put(OLD)
+        fake.database.collections.clear()
+        with pytest.raises(StoreUnavailable, match=r"points to .*, which is gone from Weaviate"):
+            async with running_on(weaviate, folder):
+                pass
 
 
 @pytest.fixture

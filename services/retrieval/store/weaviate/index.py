@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 
 from weaviate.classes.config import Configure, StopwordsPreset
@@ -20,8 +21,14 @@ from services.retrieval.store.weaviate.schema import (
     windows_vector,
 )
 
+logger = logging.getLogger(__name__)
+
 NO_VECTORS = Configure.Vectors.self_provided(vector_index_config=Configure.VectorIndex.none())
 HOW_TO_GO_ON = "run `clausegate reindex`, or set the embedding model back"
+GONE = (
+    "The index that this process worked with is gone from Weaviate, which lacks {}: restore a back-up, and "
+    "calls go on; or restart the retrieval service to begin with an empty index."
+)
 RETRY_AFTER_SECONDS = 10.0
 """The last documents are brought over meanwhile."""
 
@@ -48,19 +55,27 @@ class Index:
         await self.try_grpc(client)
 
     async def reopen(self, client: WeaviateAsyncClient) -> None:
-        """As `open`, after the server was away; but an index that another replaced is read until the end."""
+        """As `open`, after the server was away; but an index that another replaced is read until the end.
+
+        Raises `StoreUnavailable` for one that is gone: an empty one in its place would say of every question
+        that the documents are silent, and nothing can be restored over it.
+        """
         current = await self.current(client)
-        if current in (None, self.names.identity) or not await client.collections.exists(self.names.chunks):
+        missing = await self._missing(client)
+        if missing and current in (None, self.names.identity):
+            raise StoreUnavailable(GONE.format(", ".join(sorted(missing))))
+        if missing or current in (None, self.names.identity):
             await self.open(client)
         else:
             await self.try_grpc(client)
 
     async def make(self, client: WeaviateAsyncClient) -> None:
         """Make the collections that are missing."""
-        existing = await client.collections.list_all(simple=True)
-        for name, properties in collections(self.names).items():
-            if name not in existing:
-                await self._make_collection(client, name, properties)
+        missing = await self._missing(client)
+        for name, properties in missing.items():
+            await self._make_collection(client, name, properties)
+        if missing:
+            logger.warning("collections were made in Weaviate", extra={"collections": [*missing]})
 
     async def make_tenant(self, client: WeaviateAsyncClient, tenant: str) -> None:
         """Make the tenant's part of every collection; one that exists stays as it is."""
@@ -79,6 +94,11 @@ class Index:
         alias = await client.alias.get(alias_name=self.names.current)
         if alias is None:
             return None
+        if not await client.collections.exists(alias.collection):
+            raise StoreUnavailable(
+                f"The alias {self.names.current} points to {alias.collection}, which is gone from Weaviate: "
+                "restore it from a back-up, or delete the alias to begin with an empty index."
+            )
         configuration = await client.collections.use(alias.collection).config.get()
         try:
             return Identity.from_json(configuration.description or "")
@@ -133,6 +153,11 @@ class Index:
             raise EmbeddingModelMismatch(
                 f"The index in Weaviate was made with {current}, not {ours}: {HOW_TO_GO_ON}."
             )
+
+    async def _missing(self, client: WeaviateAsyncClient) -> dict[str, list[Property]]:
+        """The collections that are missing, with their properties."""
+        existing = await client.collections.list_all(simple=True)
+        return {name: each for name, each in collections(self.names).items() if name not in existing}
 
     async def _make_collection(
         self, client: WeaviateAsyncClient, name: str, properties: list[Property]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from datetime import UTC, datetime
 
 from weaviate.client import WeaviateAsyncClient
@@ -13,6 +14,8 @@ from services.retrieval.store.weaviate.connection import Connection, Server
 from services.retrieval.store.weaviate.index import Index
 from services.retrieval.store.weaviate.schema import LAYOUT, Identity, Names, Storage
 from services.retrieval.store.weaviate.store import WeaviateStore
+
+logger = logging.getLogger(__name__)
 
 
 async def open_stores(settings: RetrievalSettings, model_name: str, dimension: int) -> WeaviateStores:
@@ -85,10 +88,12 @@ class WeaviateStores:
         else:
             await self._index.open(client)
             self._was_opened = True
-        # One that comes back without its disk lacks the tenants that are open here.
+        # Somebody may have deleted a tenant that is open here, or restored a back-up of before it was made.
         chunks = client.collections.use(self._index.names.chunks)
         known = await chunks.tenants.get_by_names([*self._open]) if self._open else {}
         missing = self._open.keys() - known
+        if missing:
+            logger.error("tenants are gone from Weaviate, and begin anew", extra={"tenants": sorted(missing)})
         await asyncio.gather(*(self._index.make_tenant(client, each) for each in missing))
 
     async def _check_writable(self) -> None:
