@@ -91,11 +91,19 @@ class RetrievalSettings(ModelServerSettings):
             raise ValueError("must name a host, and a port from 1 to 65535 if any")
         return url
 
+    @field_validator("weaviate_api_key")
+    @classmethod
+    def _can_be_sent(cls, key: SecretStr) -> SecretStr:
+        stripped = key.get_secret_value().strip()
+        if not (stripped.isascii() and stripped.isprintable()):
+            raise ValueError("must be printable ASCII")
+        return SecretStr(stripped)
+
     def weaviate_key(self) -> str:
         """Weaviate's key, from its file or setting; empty for none. Raises `OSError` for a file without."""
         path = self.weaviate_api_key_file
         if path is None:
-            return self.weaviate_api_key.get_secret_value().strip()
+            return self.weaviate_api_key.get_secret_value()
         try:
             key = path.read_bytes().decode("ascii").strip()
         except (OSError, UnicodeDecodeError) as error:

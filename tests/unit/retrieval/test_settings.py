@@ -47,3 +47,9 @@ def test_an_address_that_is_none_is_told_with_its_variable(name, url):
     with pytest.raises(ValidationError) as caught:
         RetrievalSettings.model_validate({name: url})
     assert settings_problem(caught.value).startswith(f"settings: CLAUSEGATE_{name.upper()}: ")
+
+
+def test_a_key_that_cannot_be_sent_is_told_without_it():
+    with pytest.raises(ValidationError) as caught:
+        RetrievalSettings(weaviate_api_key="ké")
+    assert settings_problem(caught.value) == "settings: CLAUSEGATE_WEAVIATE_API_KEY: must be printable ASCII"
