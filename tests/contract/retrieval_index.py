@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 import uuid
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 
 from chassis.channel import open_channel
 from chassis.server import serving
@@ -26,6 +28,8 @@ from clausegate.retrieval.v1 import (
 )
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
+from tests.contract.store import weaviate_server
+from tests.fakes.weaviate_server import WeaviateServer
 
 MODEL = Path(__file__).resolve().parents[2] / ".data" / "model"
 Request = index_service_pb2.ReplaceDocumentRequest
@@ -157,6 +161,31 @@ async def running(folder: Path, sockets: Path, **more: Any) -> AsyncIterator[Ser
         open_channel(address) as channel,
     ):
         yield service_at(channel)
+
+
+@contextmanager
+def _files() -> Iterator[dict[str, str]]:
+    yield {}
+
+
+@contextmanager
+def _fake() -> Iterator[dict[str, str]]:
+    with WeaviateServer() as server:
+        yield {"store": "weaviate", "weaviate_url": server.url, "weaviate_grpc_url": server.grpc_url}
+
+
+@contextmanager
+def _real() -> Iterator[dict[str, str]]:
+    prefix = f"Service{secrets.token_hex(4)}"
+    yield {"store": "weaviate", **weaviate_server.settings(prefix).model_dump(include=WEAVIATE)}
+    weaviate_server.drop_collections(prefix)
+
+
+WEAVIATE = {"weaviate_url", "weaviate_grpc_url", "weaviate_api_key", "weaviate_prefix"}
+STORES = [pytest.param(_files, id="embedded"), pytest.param(_fake, id="weaviate-fake")]
+"""Give the settings of a service over one store."""
+if weaviate_server.URL:
+    STORES.append(pytest.param(_real, id="weaviate", marks=pytest.mark.weaviate))
 
 
 def service_at(channel: grpc.aio.Channel) -> Service:

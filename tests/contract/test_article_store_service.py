@@ -13,7 +13,7 @@ from clausegate.corpus.v1 import article_pb2, citation_pb2
 from clausegate.retrieval.v1 import article_store_service_pb2 as wire
 from clausegate.retrieval.v1 import index_service_pb2, retrieval_service_pb2
 from tests.contract.messages import reads_well
-from tests.contract.retrieval_index import Text, running
+from tests.contract.retrieval_index import STORES, Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -22,10 +22,12 @@ TERMS = Text("cme/terms.txt", ["Terms are five years."])
 RULES = Text("opra/rules.txt", ["Rules apply."])
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def served(tmp_path_factory, socket_dirs):
-    async with running(tmp_path_factory.mktemp("index"), socket_dirs()) as service:
-        yield service
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
+async def served(request, tmp_path_factory, socket_dirs):
+    folder = tmp_path_factory.mktemp("index")
+    with request.param() as store:
+        async with running(folder, socket_dirs(), **store) as service:
+            yield service
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -10,7 +10,7 @@ import pytest_asyncio
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import document_service_pb2 as wire
 from tests.contract.messages import reads_well
-from tests.contract.retrieval_index import Text, running
+from tests.contract.retrieval_index import STORES, Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -20,12 +20,14 @@ DOCUMENTS = [
 ]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def service(tmp_path_factory, socket_dirs):
-    async with running(tmp_path_factory.mktemp("index"), socket_dirs()) as service:
-        for document in DOCUMENTS:
-            await service.put(document)
-        yield service
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
+async def service(request, tmp_path_factory, socket_dirs):
+    folder = tmp_path_factory.mktemp("index")
+    with request.param() as store:
+        async with running(folder, socket_dirs(), **store) as service:
+            for document in DOCUMENTS:
+                await service.put(document)
+            yield service
 
 
 async def test_a_document_is_read_as_it_was_written(service):

@@ -9,15 +9,17 @@ from chassis.errors import ServiceError
 from chassis.status import upstream_errors
 from clausegate.retrieval.v1 import document_service_pb2, index_service_pb2, retrieval_service_pb2
 from tests.contract.messages import reads_well
-from tests.contract.retrieval_index import Request, Text, running
+from tests.contract.retrieval_index import STORES, Request, Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def service(tmp_path_factory, socket_dirs):
-    async with running(tmp_path_factory.mktemp("index"), socket_dirs()) as service:
-        yield service
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
+async def service(request, tmp_path_factory, socket_dirs):
+    folder = tmp_path_factory.mktemp("index")
+    with request.param() as store:
+        async with running(folder, socket_dirs(), **store) as service:
+            yield service
 
 
 def fees(document_id, amount):
@@ -215,11 +217,11 @@ async def test_removing_nothing_is_refused(service, document_id, code, reason):
     assert (refused.value.code, refused.value.reason, refused.value.field) == (code, reason, "document_id")
 
 
-async def test_the_index_describes_itself(service):
+async def test_the_index_describes_itself(service, request):
     description = await describe(service)
 
     assert (description.embedding_model, description.embedding_dimension) == ("all-MiniLM-L6-v2", 384)
-    assert description.store == "embedded"
+    assert request.node.callspec.id.startswith(description.store)
     assert description.window_count >= description.chunk_count
 
 

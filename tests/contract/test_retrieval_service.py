@@ -9,7 +9,7 @@ from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import retrieval_service_pb2 as wire
 from inference.tokens import estimate
 from tests.contract.messages import reads_well
-from tests.contract.retrieval_index import Text, running
+from tests.contract.retrieval_index import STORES, Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -52,12 +52,14 @@ LEASES = [
 ]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def service(tmp_path_factory, socket_dirs):
-    async with running(tmp_path_factory.mktemp("index"), socket_dirs()) as service:
-        for text in (AGREEMENT, POLICY, *LEASES):
-            await service.put(text)
-        yield service
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
+async def service(request, tmp_path_factory, socket_dirs):
+    folder = tmp_path_factory.mktemp("index")
+    with request.param() as store:
+        async with running(folder, socket_dirs(), **store) as service:
+            for text in (AGREEMENT, POLICY, *LEASES):
+                await service.put(text)
+            yield service
 
 
 async def search(service, query, **request):
@@ -193,8 +195,8 @@ INVALID = ("INVALID_ARGUMENT", "INVALID_FIELD")
         ({"vector_k": -1}, INVALID, "vector_k"),
         ({"keyword_k": -1}, INVALID, "keyword_k"),
         ({"mode": 99}, INVALID, "mode"),
-        ({"sources": map(str, range(10_000))}, INVALID, "sources"),
-        ({"document_ids": map(str, range(101))}, INVALID, "document_ids"),
+        ({"sources": list(map(str, range(10_000)))}, INVALID, "sources"),
+        ({"document_ids": list(map(str, range(101)))}, INVALID, "document_ids"),
         ({"at_least": [wire.DocumentVersion()]}, INVALID, "at_least[0].document_id"),
         ({"sources": ["cmee"]}, ("NOT_FOUND", "SOURCE_NOT_FOUND"), "sources[0]"),
         ({"sources": ["corvid", ""]}, ("NOT_FOUND", "SOURCE_NOT_FOUND"), "sources[1]"),
@@ -395,8 +397,8 @@ async def test_context_of_a_budget_that_holds_nothing_is_empty(service):
         ({"query": "a\0b"}, INVALID, "query"),
         ({"query": "a" * 8001}, INVALID, "query"),
         ({"query": "a", "token_budget": -1}, INVALID, "token_budget"),
-        ({"sources": map(str, range(101))}, INVALID, "sources"),
-        ({"document_ids": map(str, range(101))}, INVALID, "document_ids"),
+        ({"sources": list(map(str, range(101)))}, INVALID, "sources"),
+        ({"document_ids": list(map(str, range(101)))}, INVALID, "document_ids"),
         ({"sources": ["corvid", "cmee"]}, ("NOT_FOUND", "SOURCE_NOT_FOUND"), "sources[1]"),
         ({"query": "a", "sources": ["cmee"]}, ("NOT_FOUND", "SOURCE_NOT_FOUND"), "sources[0]"),
         ({"document_ids": ["cme/x"]}, ("NOT_FOUND", "DOCUMENT_NOT_FOUND"), "document_ids[0]"),
