@@ -27,7 +27,7 @@ app.add_typer(keys, name="keys")
 File = Annotated[
     Path,
     typer.Option(
-        "--file", envvar="CLAUSEGATE_API_KEYS_FILE", metavar="FILE", help="The file of keys; made if missing."
+        "--file", envvar="CLAUSEGATE_API_KEYS_FILE", metavar="FILE", help="The file of keys; `create` makes it."
     ),
 ]
 
