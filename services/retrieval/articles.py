@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from chassis.errors import InvalidInput, NotFound
-from services.retrieval.corpus import Article, ArticleId, DocumentId, Scope, Version
+from services.retrieval.corpus import Article, ArticleId, Scope, Version
 from services.retrieval.queries import at_most, page_position, page_token, visible
 from services.retrieval.reading import Page
 from services.retrieval.store.port import Store
@@ -16,7 +16,6 @@ MAX_PAGE_BYTES = 3 * 1024 * 1024
 """Of the articles of a page together, as far as one of them leaves it: a message has 4 MiB at most."""
 MAX_TITLES = 100
 ARTICLES_AT_ONCE = 50
-DOCUMENTS_AT_ONCE = 1000
 
 
 class ArticleNotFound(NotFound):
@@ -121,13 +120,5 @@ class _LiveVersions:
         ids = article.scope.document_ids
         scope = Scope(document_ids=ids) if ids else Scope(sources=article.scope.sources)
         if scope not in self._known:
-            self._known[scope] = await self._versions(scope)
+            self._known[scope] = frozenset(await self._store.live_versions(scope))
         return CurrentArticle(article, stale=article.basis != self._known[scope])
-
-    async def _versions(self, scope: Scope) -> frozenset[Version]:
-        versions = set[Version]()
-        after: DocumentId | None = None
-        while documents := await self._store.documents(scope, after, DOCUMENTS_AT_ONCE):
-            versions |= {document.version for document in documents}
-            after = documents[-1].version.document_id
-        return frozenset(versions)

@@ -117,6 +117,7 @@ def search(database: Database, request: search_get_pb2.SearchRequest) -> Replies
         "metadata",
         "limit",
         "offset",
+        "after",
         "sort_by",
         "filters",
         "bm25_search",
@@ -130,6 +131,8 @@ def search(database: Database, request: search_get_pb2.SearchRequest) -> Replies
             f"'{request.offset}' and limit '{limit}' exceeds the configured value for "
             f"QUERY_MAXIMUM_RESULTS '{MOST_RESULTS}'"
         )
+    if request.after and (request.offset or request.sort_by or request.HasField("filters")):
+        raise Refused("offset, where and sort cannot be set with after and limit parameters")
     found = _ranked(collection, tenant, request, request.offset + limit)[request.offset :]
     names = _names(collection, request)
     return Replies(results=[_result(collection, request, each, score, names) for each, score in found])
@@ -149,10 +152,16 @@ def _ranked(
         check_known(wanted, "query", "properties")
         return keyword_ranking(collection, tenant, wanted.query, wanted.properties, limit, allowed)
     # Without a filter the real server goes by id, with one by when an object was written.
-    listed = tenant.in_order() if allowed is None else [tenant.objects[uuid] for uuid in allowed]
+    listed = _after(tenant, request) if allowed is None else [tenant.objects[uuid] for uuid in allowed]
     for sorting in reversed(request.sort_by):
         listed = _sorted(collection, listed, sorting)
     return [(each, 0.0) for each in listed[:limit]]
+
+
+def _after(tenant: Tenant, request: search_get_pb2.SearchRequest) -> list[Stored]:
+    """All objects by id, those that follow the id that is named, whether it is there or not."""
+    listed = tenant.in_order()
+    return [each for each in listed if each.uuid > UUID(request.after)] if request.after else listed
 
 
 def _target(collection: Collection, wanted: base_search_pb2.NearVector) -> tuple[str, Any]:

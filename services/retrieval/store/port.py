@@ -198,6 +198,15 @@ class Store(Protocol):
         """
         ...
 
+    async def first_chunks(
+        self, document_ids: Sequence[DocumentId], limit: int
+    ) -> dict[DocumentId, Sequence[Chunk]]:
+        """What `chunks_of` gives of each from its start; documents of which it gives nothing are left out.
+
+        For many documents at once. The moment of the call is that of each document, not of all together.
+        """
+        ...
+
     async def document(self, document_id: DocumentId) -> Document | None:
         """The live version, or None."""
         ...
@@ -208,6 +217,13 @@ class Store(Protocol):
 
     async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
         """Live documents in scope by id, those after `after`."""
+        ...
+
+    async def live_versions(self, scope: Scope) -> Sequence[Version]:
+        """The live version of every document in scope, in no order.
+
+        Of a document that is replaced meanwhile it is either one; one that comes or goes may be among them.
+        """
         ...
 
     async def sources(self) -> Sequence[SourceCounts]:

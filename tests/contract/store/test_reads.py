@@ -135,3 +135,60 @@ async def test_chunks_of_a_document_are_all_of_its_live_generation(store):
     assert {chunk.version for chunk in await store.chunks_of(document_id, 0, 9)} == {older.version}
     await store.commit(newer.document)
     assert {chunk.version for chunk in await store.chunks_of(document_id, 0, 9)} == {newer.version}
+
+
+async def test_live_versions_are_those_of_the_scope(store):
+    drafts = [Draft(f"{source}/{number}.txt", ["fees"]) for source in ("cme", "opra") for number in range(3)]
+    for draft in drafts:
+        await put(store, draft)
+    versions = [draft.version for draft in drafts]
+    one = Scope(document_ids=(versions[4].document_id, DocumentId("cme/never.txt")))
+    assert sorted(await store.live_versions(ALL), key=str) == versions
+    assert sorted(await store.live_versions(Scope(sources=("opra",))), key=str) == versions[3:]
+    assert list(await store.live_versions(one)) == versions[4:5]
+    assert list(await store.live_versions(Scope(sources=("nobody",)))) == []
+
+
+async def test_live_versions_are_no_others(store):
+    older, newer = (Draft("cme/a.txt", ["fees"], generation=name) for name in ("g1", "g2"))
+    removed, staged = Draft("cme/removed.txt", ["fees"]), Draft("cme/staged.txt", ["fees"])
+    assert list(await store.live_versions(ALL)) == []
+    await put(store, older)
+    await put(store, removed)
+    await store.remove(removed.version.document_id)
+    await store.put_chunks(staged.version, staged.chunks)
+    await store.put_chunks(newer.version, newer.chunks)
+    assert list(await store.live_versions(ALL)) == [older.version]
+    await store.commit(newer.document)
+    assert list(await store.live_versions(ALL)) == [newer.version]
+
+
+async def test_first_chunks_of_documents_are_what_each_begins_with(store):
+    drafts = [Draft(f"cme/{number}.txt", [f"clause {each}" for each in range(number)]) for number in range(5)]
+    for draft in drafts:
+        await store.put_chunks(draft.version, draft.chunks[::-1])
+        await store.commit(draft.document)
+    ids = [draft.version.document_id for draft in drafts]
+    first = await store.first_chunks([*ids[::-1], DocumentId("cme/never.txt"), ids[1]], 3)
+    one_by_one = {each: await store.chunks_of(each, None, 3) for each in ids}
+    assert first == {each: chunks for each, chunks in one_by_one.items() if chunks}
+    assert await store.first_chunks(ids, 0) == {}
+    assert await store.first_chunks([], 3) == {}
+
+
+async def test_first_chunks_of_a_document_are_of_its_live_generation(store):
+    older, newer = (Draft("cme/a.txt", ["fee"] * 4, generation=name) for name in ("g1", "g2"))
+    staged = Draft("cme/b.txt", ["fee"])
+    document_ids = [older.version.document_id, staged.version.document_id]
+    await store.put_chunks(staged.version, staged.chunks)
+    await put(store, older)
+    await store.put_chunks(newer.version, newer.chunks)
+    first = await store.first_chunks(document_ids, 2)
+    assert {each: [chunk.version for chunk in chunks] for each, chunks in first.items()} == {
+        document_ids[0]: [older.version] * 2
+    }
+    await store.commit(newer.document)
+    first = await store.first_chunks(document_ids, 9)
+    assert {each: [chunk.version for chunk in chunks] for each, chunks in first.items()} == {
+        document_ids[0]: [newer.version] * 4
+    }

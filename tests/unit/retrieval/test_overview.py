@@ -1,4 +1,4 @@
-"""The overview of a store that fails."""
+"""The overview of an index: of many documents, of some that change, and of a store that fails."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from services.retrieval.overview import Overviews
+from services.retrieval.background import SAMPLED_DOCUMENTS
+from services.retrieval.overview import HEADS_AT_ONCE, Overviews
 from services.retrieval.store.embedded.store import open_store
 from services.retrieval.store.port import StoreUnavailable
-from tests.contract.store.drafts import DIMENSION
+from tests.contract.store.drafts import DIMENSION, Draft, open_embedded, put
 
 
 @pytest.fixture
@@ -45,3 +46,23 @@ async def test_a_refresh_that_failed_is_begun_anew(failing):
 
     assert failing.refresh() is not failed
     await failing.close()
+
+
+async def test_an_overview_holds_every_document_by_id_and_follows_those_that_change():
+    drafts = [Draft(f"cme/{number:03}.txt", ["Fees"]) for number in range(HEADS_AT_ONCE + 5)]
+    async with open_embedded() as store:
+        with ThreadPoolExecutor(1) as executor:
+            overviews = Overviews(store, executor)
+            await asyncio.gather(*(put(store, draft) for draft in reversed(drafts)))
+            first = await overviews.at(await store.revision())
+            await put(store, Draft("cme/000.txt", ["Tariffs"], generation="g2"))
+            await store.remove(drafts[1].version.document_id)
+            second = await overviews.at(await store.revision())
+            await overviews.close()
+
+    assert [head.document_id for head in first.heads.heads] == [draft.document_id for draft in drafts]
+    assert len(first.sample.documents) == SAMPLED_DOCUMENTS
+    kept = {head.document_id: head for head in second.heads.heads}
+    assert list(kept) == [draft.document_id for draft in drafts if draft is not drafts[1]]
+    assert "tariff" in kept[drafts[0].version.document_id].stems
+    assert kept[drafts[2].version.document_id] is first.heads.heads[2]

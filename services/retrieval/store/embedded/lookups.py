@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from itertools import groupby
 
 from services.retrieval.corpus import (
     Chunk,
@@ -45,6 +46,13 @@ CHUNKS_IN_ORDER = """
     FROM versions v JOIN chunks c ON c.version = v.number
     WHERE v.live AND v.document_id = ? AND c.ordinal > ? ORDER BY c.ordinal LIMIT ?
 """
+FIRST_CHUNKS = """
+    SELECT c.*, v.document_id, v.generation, v.indexed_at
+    FROM versions v JOIN chunks c ON c.version = v.number
+    WHERE v.live AND v.document_id IN (SELECT value FROM json_each(?)) AND c.ordinal < ?
+    ORDER BY v.document_id, c.ordinal
+"""
+LIVE_VERSIONS = f"SELECT v.document_id, v.generation FROM versions v WHERE {IN_SCOPE}"  # noqa: S608
 DOCUMENTS = f"""
     SELECT * FROM versions v WHERE {IN_SCOPE} AND v.document_id > :after ORDER BY v.document_id LIMIT :limit
 """  # noqa: S608
@@ -102,6 +110,15 @@ def chunks_of(
     return tuple(map(read_chunk, connection.execute(CHUNKS_IN_ORDER, values)))
 
 
+def first_chunks(
+    connection: sqlite3.Connection, document_ids: Sequence[DocumentId], limit: int
+) -> dict[DocumentId, Sequence[Chunk]]:
+    """See `Store.first_chunks`."""
+    found = map(read_chunk, connection.execute(FIRST_CHUNKS, (json.dumps(document_ids), limit)))
+    by_document = groupby(found, lambda each: each.version.document_id)
+    return {document_id: tuple(chunks) for document_id, chunks in by_document}
+
+
 def document(connection: sqlite3.Connection, document_id: DocumentId) -> Document | None:
     """See `Store.document`."""
     found = documents(connection, Scope(document_ids=(document_id,)), None, 1)
@@ -119,6 +136,11 @@ def documents(
     """See `Store.documents`."""
     parameters = {**scope_values(scope), "after": after or "", "limit": max(limit, 0)}
     return tuple(map(read_document, connection.execute(DOCUMENTS, parameters)))
+
+
+def live_versions(connection: sqlite3.Connection, scope: Scope) -> Sequence[Version]:
+    """See `Store.live_versions`."""
+    return tuple(Version(*row) for row in connection.execute(LIVE_VERSIONS, scope_values(scope)))
 
 
 def sources(connection: sqlite3.Connection) -> Sequence[SourceCounts]:

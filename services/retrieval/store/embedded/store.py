@@ -150,6 +150,12 @@ class EmbeddedStore:
         """See `Store.chunks_of`."""
         return await self._threads.look_up(lookups.chunks_of, document_id, after, limit)
 
+    async def first_chunks(
+        self, document_ids: Sequence[DocumentId], limit: int
+    ) -> dict[DocumentId, Sequence[Chunk]]:
+        """See `Store.first_chunks`."""
+        return await self._threads.look_up(lookups.first_chunks, document_ids, limit)
+
     async def document(self, document_id: DocumentId) -> Document | None:
         """See `Store.document`."""
         return await self._threads.look_up(lookups.document, document_id)
@@ -161,6 +167,10 @@ class EmbeddedStore:
     async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
         """See `Store.documents`."""
         return await self._threads.look_up(lookups.documents, scope, after, limit)
+
+    async def live_versions(self, scope: Scope) -> Sequence[Version]:
+        """See `Store.live_versions`."""
+        return await self._threads.look_up(lookups.live_versions, scope)
 
     async def sources(self) -> Sequence[SourceCounts]:
         """See `Store.sources`."""

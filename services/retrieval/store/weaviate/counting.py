@@ -11,10 +11,10 @@ from weaviate.collections.classes.filters import Filter
 from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.keys import key_of
-from services.retrieval.store.weaviate.lookups import MOST, Lookups
+from services.retrieval.store.weaviate.lookups import Lookups
 from services.retrieval.store.weaviate.objects import version_key
 from services.retrieval.store.weaviate.searching import is_word
-from services.retrieval.store.weaviate.tenants import TenantCollections
+from services.retrieval.store.weaviate.tenants import MOST, TenantCollections
 
 ROUNDS = 5
 """Counts at most, while documents come and go."""

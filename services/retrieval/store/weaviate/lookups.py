@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from uuid import UUID
 
 from weaviate.classes.aggregate import GroupByAggregate, Metrics
@@ -30,21 +31,21 @@ from services.retrieval.store.weaviate.objects import (
     DOCUMENT,
     EMBEDDED_CHUNK,
     LIVE_DOCUMENT,
+    VERSION,
     LiveDocument,
     read_chunk,
     read_definition,
     read_document,
     read_embedded_chunk,
     read_live_document,
+    read_version,
     version_key,
 )
 from services.retrieval.store.weaviate.schema import WINDOWS
-from services.retrieval.store.weaviate.tenants import PAGE, Found, TenantCollections, sum_of
+from services.retrieval.store.weaviate.tenants import MOST, PAGE, Found, TenantCollections, sum_of
 
 PAGE_WITH_VECTORS = 200
 """Of 3,072 dimensions, 10 MB with three windows each."""
-MOST = 10_000
-"""Results that Weaviate gives to one query."""
 EMPTY = "empty"
 """The revision before the first."""
 STATE = key_of("revision")
@@ -127,6 +128,43 @@ class Lookups:
                 return chunks
         return ()
 
+    async def first_chunks(
+        self, document_ids: Sequence[DocumentId], limit: int
+    ) -> dict[DocumentId, Sequence[Chunk]]:
+        """See `Store.first_chunks`."""
+        wanted = list(dict.fromkeys(document_ids)) if limit > 0 else []
+        at_once = max(1, PAGE // max(limit, 1))
+        first: dict[DocumentId, Sequence[Chunk]] = {}
+        for start in range(0, len(wanted), at_once):
+            first |= await self._first_chunks(wanted[start : start + at_once], limit)
+        return first
+
+    async def _first_chunks(
+        self, document_ids: Sequence[DocumentId], limit: int
+    ) -> dict[DocumentId, Sequence[Chunk]]:
+        live = await self.live(document_ids)
+        if not live:
+            return {}
+        versions = [version_key(each.version) for each in live.values()]
+        wanted = [filters.one_of("version_key", versions), Filter.by_property("ordinal").less_than(limit)]
+        async with self._tenant.reading("read first chunks", self._names.chunks) as handle:
+            found = await handle.query.fetch_objects(
+                filters=filters.all_of(wanted),
+                limit=min(limit * len(live), MOST),
+                return_properties=["record"],
+            )
+        chunks = (_visible(read_chunk(each.properties), live) for each in found.objects)
+        in_order = sorted(chunks, key=lambda each: (each.version.document_id, each.ordinal))
+        first: dict[DocumentId, Sequence[Chunk]] = {
+            document_id: tuple(chunks)
+            for document_id, chunks in groupby(in_order, lambda each: each.version.document_id)
+        }
+        for document_id, document in live.items():
+            # Of a version that was replaced meanwhile, some may be gone.
+            if not _are_all(first.get(document_id, ()), None, limit, document):
+                first[document_id] = await self.chunks_of(document_id, None, limit)
+        return {document_id: chunks for document_id, chunks in first.items() if chunks}
+
     async def document(self, document_id: DocumentId) -> Document | None:
         """See `Store.document`."""
         keys = [key_of(document_id)]
@@ -149,6 +187,11 @@ class Lookups:
         )
         return tuple(read_document(each.properties) for each in found)
 
+    async def live_versions(self, scope: Scope) -> Sequence[Version]:
+        """See `Store.live_versions`."""
+        found = await self._tenant.every(self._names.documents, filters.within(scope), VERSION)
+        return tuple(read_version(each.properties) for each in found)
+
     async def sources(self) -> Sequence[SourceCounts]:
         """See `Store.sources`."""
         async with self._tenant.reading("count sources", self._names.documents) as documents:
@@ -167,7 +210,7 @@ class Lookups:
         if not folded_terms:
             return ()
         wanted = [filters.one_of("term_key", map(key_of, folded_terms)), *filters.within(scope)]
-        found = await self._tenant.listed(self._names.definitions, wanted, None, None, ["record"])
+        found = await self._tenant.every(self._names.definitions, wanted, ["record"])
         definitions = [read_definition(each.properties) for each in found]
         live = await self.live(each.version.document_id for each in definitions)
         return tuple(
@@ -180,14 +223,12 @@ class Lookups:
     async def terms_of(self, version: Version) -> list[str]:
         """The folded term of every definition that is stored of a version, live or not."""
         wanted = [filters.of("version_key", version_key(version))]
-        found = await self._tenant.listed(self._names.definitions, wanted, None, None, ["folded_term"])
+        found = await self._tenant.every(self._names.definitions, wanted, ["folded_term"])
         return [str(each.properties["folded_term"]) for each in found]
 
     async def defined_terms(self, scope: Scope) -> Sequence[str]:
         """See `Store.defined_terms`; in order."""
-        found = await self._tenant.listed(
-            self._names.documents, filters.within(scope), None, None, ["folded_terms"]
-        )
+        found = await self._tenant.every(self._names.documents, filters.within(scope), ["folded_terms"])
         return tuple(sorted({term for each in found for term in each.properties["folded_terms"] or ()}))
 
     async def coverage(self, scope: Scope) -> Coverage:

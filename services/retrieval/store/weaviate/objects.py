@@ -49,7 +49,9 @@ class LiveDocument:
     indexed_at: datetime
 
 
-LIVE_DOCUMENT = ["document_id", "generation", "chunk_count", "indexed_at"]
+VERSION = ["document_id", "generation"]
+"""Properties for `read_version`."""
+LIVE_DOCUMENT = [*VERSION, "chunk_count", "indexed_at"]
 """Properties for `read_live_document`."""
 EMBEDDED_CHUNK = ["record", "windows", "stems"]
 """Properties for `read_embedded_chunk`, which needs the vectors, too."""
@@ -173,10 +175,15 @@ def document_object(
     return DataObject(properties, uuid=document_key)
 
 
+def read_version(values: Values) -> Version:
+    """The version of an object with `VERSION`."""
+    return _version([values["document_id"], values["generation"]])
+
+
 def read_live_document(values: Values) -> LiveDocument:
     """From an object with `LIVE_DOCUMENT`."""
     return LiveDocument(
-        _version([values["document_id"], values["generation"]]),
+        read_version(values),
         values["chunk_count"],
         datetime.fromisoformat(values["indexed_at"]),
     )

@@ -30,10 +30,10 @@ from services.retrieval.corpus import (
 )
 from services.retrieval.store.port import LegHits, Legs
 from services.retrieval.store.weaviate import filters
-from services.retrieval.store.weaviate.lookups import MOST, Lookups
+from services.retrieval.store.weaviate.lookups import Lookups
 from services.retrieval.store.weaviate.objects import HEADING, PASSAGE, read_passage
 from services.retrieval.store.weaviate.schema import WINDOWS
-from services.retrieval.store.weaviate.tenants import TenantCollections
+from services.retrieval.store.weaviate.tenants import MOST, TenantCollections
 
 CHUNKS_FOR_EACH = 1.5
 """Chunks that a leg first fetches for each that is wanted; each costs the server a read of a whole object."""

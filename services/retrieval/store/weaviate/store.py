@@ -99,6 +99,12 @@ class WeaviateStore:
         """See `Store.chunks_of`."""
         return await self._lookups.chunks_of(document_id, after, limit)
 
+    async def first_chunks(
+        self, document_ids: Sequence[DocumentId], limit: int
+    ) -> dict[DocumentId, Sequence[Chunk]]:
+        """See `Store.first_chunks`."""
+        return await self._lookups.first_chunks(document_ids, limit)
+
     async def document(self, document_id: DocumentId) -> Document | None:
         """See `Store.document`."""
         return await self._lookups.document(document_id)
@@ -110,6 +116,10 @@ class WeaviateStore:
     async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
         """See `Store.documents`."""
         return await self._lookups.documents(scope, after, limit)
+
+    async def live_versions(self, scope: Scope) -> Sequence[Version]:
+        """See `Store.live_versions`."""
+        return await self._lookups.live_versions(scope)
 
     async def sources(self) -> Sequence[SourceCounts]:
         """See `Store.sources`."""

@@ -23,6 +23,8 @@ from services.retrieval.store.weaviate.schema import Names
 
 PAGE = 1000
 """Objects of a read without vectors."""
+MOST = 10_000
+"""Results that Weaviate gives to one query."""
 
 Found = Object[Any, Any]
 Handle = CollectionAsync[dict[str, Any], None]
@@ -77,6 +79,30 @@ class TenantCollections:
 
         pages = await asyncio.gather(*(page(start) for start in range(0, len(keys), PAGE)))
         return [each for objects in pages for each in objects]
+
+    async def every(self, collection: str, wanted: list[FilterReturn], properties: list[str]) -> list[Found]:
+        """All objects that pass, in no order: for each page of a list in order, all of them are read."""
+        if not wanted:
+            return await self._all(collection, properties)
+        async with self.reading("list", collection) as handle:
+            found = await handle.query.fetch_objects(
+                filters=filters.all_of(wanted), limit=MOST, return_properties=properties
+            )
+        if len(found.objects) < MOST:
+            return found.objects
+        return await self.listed(collection, wanted, None, None, properties)
+
+    async def _all(self, collection: str, properties: list[str]) -> list[Found]:
+        """By id, the one order in which Weaviate goes on from where a page ended; it takes no filter."""
+        found: list[Found] = []
+        while True:
+            async with self.reading("list", collection) as handle:
+                page = await handle.query.fetch_objects(
+                    limit=PAGE, after=found[-1].uuid if found else None, return_properties=properties
+                )
+            found += page.objects
+            if len(page.objects) < PAGE:
+                return found
 
     async def listed(
         self,
