@@ -27,7 +27,10 @@ app.add_typer(keys, name="keys")
 File = Annotated[
     Path,
     typer.Option(
-        "--file", envvar="CLAUSEGATE_API_KEYS_FILE", metavar="FILE", help="The file of keys; `create` makes it."
+        "--file",
+        envvar="CLAUSEGATE_API_KEYS_FILE",
+        metavar="FILE",
+        help="The file of keys.",
     ),
 ]
 
