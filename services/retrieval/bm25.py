@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Self
 
 import numpy as np
@@ -42,12 +43,24 @@ class ShareBM25(BM25Okapi):  # type: ignore[misc]  # rank_bm25 has no types
 
     def __init__(self, corpus: Sequence[Sequence[str]]) -> None:
         self.frequencies: dict[str, int] = {}
-        super().__init__(corpus or [[]], k1=K1, b=B)
-        self.corpus_size = len(corpus)
-        lengths = np.asarray(self.doc_len, dtype=np.float32)
-        self._norms = K1 * (1 - B + B * lengths / max(self.avgdl, 1.0))
-        self._postings = _postings(self.doc_freqs)
-        del self.doc_freqs  # the postings say the same in a tenth of the memory
+        super().__init__(corpus, k1=K1, b=B)
+
+    def _initialize(self, corpus: Sequence[Sequence[str]]) -> dict[str, int]:
+        """Count the corpus by sorting it, in a quarter of the time that rank-bm25's loops take."""
+        size = self.corpus_size = len(corpus)
+        lengths = np.fromiter(map(len, corpus), np.int64, size)
+        self.avgdl = lengths.sum() / max(size, 1)
+        self._norms = (K1 * (1 - B + B * lengths / max(self.avgdl, 1.0))).astype(np.float32)
+        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        # Text by text: one call for all would keep other threads from running for as long as it takes.
+        numbers = [np.fromiter(map(self._numbers.__getitem__, text), np.int64, len(text)) for text in corpus]
+        self._numbers.default_factory = None
+        texts = np.repeat(np.arange(size), lengths)
+        words, counts = np.unique(np.concatenate([texts[:0], *numbers]) * size + texts, return_counts=True)
+        self._texts = (words % max(size, 1)).astype(np.int32)
+        self._counts = counts.astype(np.float32)
+        self._starts = np.searchsorted(words, np.arange(len(self._numbers) + 1) * size)
+        return dict(zip(self._numbers, np.diff(self._starts).tolist(), strict=True))
 
     def _calc_idf(self, nd: dict[str, int]) -> None:
         self.frequencies = nd
@@ -62,8 +75,10 @@ class ShareBM25(BM25Okapi):  # type: ignore[misc]  # rank_bm25 has no types
         """BM25 of every text of the corpus, without the factor (k1 + 1)."""
         scores = np.zeros(self.corpus_size, dtype=np.float32)
         for stem, repeats in Counter(question).items():
-            if stem in self._postings:
-                texts, counts = self._postings[stem]
+            if stem in self._numbers:
+                number = self._numbers[stem]
+                run = slice(self._starts[number], self._starts[number + 1])
+                texts, counts = self._texts[run], self._counts[run]
                 scores[texts] += repeats * self.idf[stem] * counts / (counts + self._norms[texts])
         return scores
 
@@ -94,16 +109,3 @@ def lucene_idf(size: int, count: int) -> float:
 def _saturation(bag: Bag, stem: str, average: float) -> float:
     count = bag.counts.get(stem, 0)
     return count / (count + K1 * (1 - B + B * bag.length / average)) if count else 0.0
-
-
-def _postings(texts: Sequence[Mapping[str, int]]) -> dict[str, tuple[NDArray[np.intp], Scores]]:
-    positions: dict[str, list[int]] = defaultdict(list)
-    counts: dict[str, list[int]] = defaultdict(list)
-    for position, text in enumerate(texts):
-        for stem, count in text.items():
-            positions[stem].append(position)
-            counts[stem].append(count)
-    return {
-        stem: (np.array(positions[stem], dtype=np.intp), np.array(counts[stem], dtype=np.float32))
-        for stem in positions
-    }

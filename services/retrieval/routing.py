@@ -8,6 +8,7 @@ more than any other step. Names are recognised by the heads of the documents, wi
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -74,8 +75,9 @@ class Head:
         titled = tuple(word.stem for word in _words(title))
         named = content_stems(f"{file_name} {title}")
         head = content_stems(" ".join(words[:HEAD_WORDS]))
-        name = frozenset([*named, *content_stems(written)])
-        return cls(document_id, source, (*named, *head), name, titled if len(titled) > 1 else ())
+        name = frozenset(map(sys.intern, [*named, *content_stems(written)]))
+        all_stems = tuple(map(sys.intern, [*named, *head]))
+        return cls(document_id, source, all_stems, name, titled if len(titled) > 1 else ())
 
 
 @dataclass(frozen=True, slots=True)
