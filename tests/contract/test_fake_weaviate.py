@@ -100,6 +100,7 @@ def _conditions() -> st.SearchStrategy[Any]:
         st.sampled_from(KEYS).map(key.not_equal),
         st.lists(st.sampled_from(KEYS), min_size=1).map(key.contains_any),
         st.integers(-6, 6).map(number.greater_than),
+        st.integers(-6, 6).map(number.less_than),
         st.integers(-6, 6).map(number.not_equal),
         st.lists(st.integers(-6, 6), min_size=1).map(number.contains_any),
         st.lists(st.sampled_from(UUIDS), min_size=1).map(Filter.by_id().contains_any),
@@ -158,6 +159,17 @@ def _all_of_it(condition: Any) -> Question:
     return ask
 
 
+def _following(position: UUID | None, limit: int, condition: Any) -> Question:
+    """A page by id; one that follows a position takes no condition."""
+
+    async def ask(collection: CollectionAsync) -> Any:
+        wanted = None if position is None else condition
+        found = await collection.query.fetch_objects(limit=limit, after=position, filters=wanted)
+        return [each.uuid for each in found.objects]
+
+    return ask
+
+
 def _sorted_by(name: str, ascending: bool, limit: int, condition: Any) -> Question:
     async def ask(collection: CollectionAsync) -> Any:
         found = await collection.query.fetch_objects(
@@ -210,6 +222,7 @@ RANKINGS = st.one_of(
 )
 READS = st.one_of(
     st.builds(_all_of_it, CONDITIONS),
+    st.builds(_following, st.none() | st.sampled_from(UUIDS), LIMITS, st.none() | CONDITIONS),
     st.builds(_sorted_by, st.sampled_from(["name", "ordinal"]), st.booleans(), LIMITS, CONDITIONS),
     st.builds(_totals, CONDITIONS),
     st.builds(_groups, st.sampled_from(["name", "key"]), CONDITIONS),
