@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable
+from contextlib import suppress
 from typing import Any
 
 import grpc
@@ -15,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.settings import RetrievalSettings
-from services.retrieval.store.port import IndexCounts, Store, StoreUnavailable
+from services.retrieval.store.port import IncompleteVersion, IndexCounts, Store, StoreUnavailable
 from services.retrieval.store.weaviate.keys import key_of
 from services.retrieval.store.weaviate.objects import version_key
 from services.retrieval.store.weaviate.stores import WeaviateStores, open_stores
@@ -31,6 +32,7 @@ CALLS_OF_A_PUT = 30
 CALLS_OF_A_REMOVAL = 12
 """They make about as many; a number beyond fails nothing."""
 TENANT = "default"
+ROUNDS = 5
 
 
 class FailingServer(WeaviateServer):
@@ -264,6 +266,26 @@ async def test_a_flip_whose_revision_failed_has_one_before_it_is_asked_for(proce
     assert await first.revision() == before  # it fails once more, and the caller is answered
     after = await first.revision()
     assert after == await first.revision() == await second.revision() != before
+
+
+async def test_two_processes_that_write_a_document_at_once_leave_a_whole_one_or_none(
+    processes: Processes,
+) -> None:
+    _, first, second = processes
+    path, terms = OLD.document_id, ["Fee"]
+
+    async def write(store: Store, generation: str) -> None:
+        with suppress(IncompleteVersion):
+            await put(store, Draft(path, [f"fee {generation}", "fee"], generation=generation, terms=terms))
+
+    for number in range(ROUNDS):
+        writers = [write(each, f"{number}-{name}") for each in (first, second) for name in "ab"]
+        await asyncio.gather(*writers, first.remove(OLD.version.document_id))
+        document = await second.document(OLD.version.document_id)
+        counts = await second.counts()
+        assert counts == (IndexCounts(1, 2, 1, 2) if document else IndexCounts(0, 0, 0, 0))
+        assert len(await second.chunks_of(OLD.version.document_id, None, 9)) == counts.chunks
+        assert len(await second.definitions(["fee"], ALL)) == counts.definitions
 
 
 class TestStoreOnFailingWeaviate(StoreOnFailingWeaviate.TestCase):  # type: ignore[valid-type,misc]

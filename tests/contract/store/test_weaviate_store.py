@@ -14,7 +14,7 @@ import pytest
 from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import IndexCounts
-from services.retrieval.store.weaviate.objects import chunk_object, document_object
+from services.retrieval.store.weaviate.objects import chunk_object, document_object, staged_object
 from services.retrieval.store.weaviate.stores import WeaviateStores, open_stores, parts_of
 from services.retrieval.store.weaviate.tenants import TenantCollections
 from tests.contract.store import weaviate_server
@@ -109,6 +109,8 @@ async def flipped(stores, collections, tenant):
     store = await stores.for_tenant(tenant)
     await put(store, OLD)
     await store.put_chunks(NEW.version, NEW.chunks)
+    async with collections.writing("stage", collections.names.staged) as staged:
+        await staged.data.insert_many([staged_object(OLD.version)])
     visible = replace(NEW.document, indexed_at=datetime.now(UTC))
     async with collections.writing("flip", collections.names.documents) as documents:
         await documents.data.insert_many([document_object(visible, 2, [])])

@@ -3,8 +3,9 @@
 The object of a document names its live version, and writing it is the flip. Everything else is ordered
 around that, so that a process may die between any two calls:
 
-- An object in the collection of staged versions is written before anything of a version, and removed after
-  everything else of it: while a document may have objects that are not live, one of these says so.
+- An object in the collection of staged versions is written before anything of a version, and before the flip
+  for the version that it replaces, and removed after everything else of it: while a document may have objects
+  that are not live, one of these says of which version.
 - The revision is written after the flip, and what was replaced is collected after the revision.
 - What an interrupted write left behind is invisible; the next write of the document collects it.
 
@@ -12,7 +13,8 @@ An index that another took the place of takes no writes. That is asked before a 
 flip: a write that was overtaken is not acknowledged, so whoever sent it sends it again, to the other index.
 
 Two writers of one document in a process wait for each other. Two processes do not: the last flip wins, and
-a writer whose objects another collected finds them missing before its flip.
+a writer whose objects another collected finds them missing before its flip. One that flips while another
+deletes its version loses the document, as the log says: ingest writes a document once at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -52,7 +54,6 @@ logger = logging.getLogger(__name__)
 Objects = Sequence[DataObject[dict[str, Any], None]]
 CheckWritable = Callable[[], Awaitable[None]]
 """Raises what keeps this process from writing to the index now."""
-
 
 REMOVAL = Generation("")
 """Of the version whose sign says that a document is being removed; no version of a document has it."""
@@ -117,20 +118,19 @@ class Writer:
                     f"{document_id}: {stored.chunks} of {document.chunk_count} chunks and "
                     f"{len(stored.terms)} of {document.definition_count} definitions are stored"
                 )
-            if version not in staged:
-                await self._insert(self._names.staged, [staged_object(document.version)])
+            before = {version_key(each.version): each.version for each in live.values()}
+            dead = {version: document.version, **before}
+            await self._insert(
+                self._names.staged, [staged_object(each) for key, each in dead.items() if key not in staged]
+            )
             visible = replace(document, indexed_at=document.indexed_at or self._clock())
             flipped = document_object(visible, stored.windows, set(stored.terms))
             with self._owing_revision():
                 await self._insert(self._names.documents, [flipped])
                 revision, _ = await asyncio.gather(self._revise(), self._check_writable())
-            before = {version_key(each.version) for each in live.values()}
             with _left_for_later():
-                # After a first version there is nothing to collect.
-                if before or staged - {version}:
-                    await self._collect_but(document.version)
-                await self._forget(staged | {version})
-        return Committed(visible, bool(before - {version}), revision)
+                await self._collect_dead(document_id, staged | dead.keys())
+        return Committed(visible, bool(before.keys() - {version}), revision)
 
     async def remove(self, document_id: DocumentId) -> str | None:
         """See `Store.remove`."""
@@ -140,8 +140,9 @@ class Writer:
                 self._lookups.document(document_id), self._staged(document_key), self._check_writable()
             )
             if document:
-                await self._insert(self._names.staged, [staged_object(removal)])
-                staged.add(version_key(removal))
+                signs = [staged_object(each) for each in (document.version, removal)]
+                await self._insert(self._names.staged, signs)
+                staged |= {version_key(each) for each in (document.version, removal)}
             revision = None
             if (
                 version_key(removal) in staged
@@ -150,9 +151,7 @@ class Writer:
                     await self._delete_by_id(self._names.documents, document_key)
                     revision, _ = await asyncio.gather(self._revise(), self._check_writable())
             with _left_for_later():
-                if staged:
-                    await self._collect(document_key, [])
-                    await self._forget(staged)
+                await self._collect_dead(document_id, staged)
             return revision if document else None
 
     async def revision(self) -> str:
@@ -179,9 +178,7 @@ class Writer:
                 return
             if key not in staged:
                 await self._insert(self._names.staged, [staged_object(version)])
-                if staged:
-                    await self._collect(document_key, sorted(kept))
-                    await self._forget(staged)
+                await self._collect_dead(version.document_id, staged)
             await self._insert(collection, objects)
 
     async def _stored(self, version: Version) -> Stored:
@@ -225,22 +222,27 @@ class Writer:
         await self._insert(self._names.state, [DataObject({"revision": revision}, uuid=STATE)])
         return revision
 
-    async def _collect(self, document_key: UUID, versions: Sequence[UUID]) -> None:
-        """Delete a document's chunks and definitions of other versions than these."""
-        wanted = [filters.of("document_key", document_key), *filters.other_than("version_key", versions)]
-        await asyncio.gather(
-            self._delete(self._names.chunks, wanted), self._delete(self._names.definitions, wanted)
-        )
+    async def _collect_dead(self, document_id: DocumentId, versions: Set[UUID]) -> None:
+        """Delete chunks and definitions of those of these versions that are not live, then all their signs.
 
-    async def _collect_but(self, version: Version) -> None:
-        """Delete all of a document but this version; if another is live by now, that one's writer does it."""
-        live = await self._lookups.live([version.document_id])
-        if [each.version for each in live.values()] == [version]:
-            await self._collect(key_of(version.document_id), [version_key(version)])
+        A version that another process begins meanwhile is that one's. If it makes one of these live, the
+        document goes: it would be one without chunks, which no repeated write mends.
+        """
+        dead = versions - await self._live_keys(document_id)
+        if dead:
+            of_dead = [filters.one_of("version_key", dead)]
+            collections = (self._names.chunks, self._names.definitions)
+            await asyncio.gather(*(self._delete(each, of_dead) for each in collections))
+            if dead & await self._live_keys(document_id):
+                logger.error("a version that two processes wrote was lost", extra={"document": document_id})
+                await self._delete_by_id(self._names.documents, key_of(document_id))
+                await self._revise()
+        await asyncio.gather(*(self._delete_by_id(self._names.staged, each) for each in versions))
 
-    async def _forget(self, versions: Iterable[UUID]) -> None:
-        """Delete the signs of versions that were begun."""
-        await asyncio.gather(*(self._delete_by_id(self._names.staged, version) for version in versions))
+    async def _live_keys(self, document_id: DocumentId) -> set[UUID]:
+        """The key of the live version, if there is one."""
+        live = await self._lookups.live([document_id])
+        return {version_key(each.version) for each in live.values()}
 
     async def _delete_by_id(self, collection: str, key: UUID) -> None:
         async with self._tenant.writing("delete", collection) as handle:
