@@ -140,7 +140,7 @@ class ApiKeys:
         try:
             self._keys = self._read()
         except (OSError, ValueError) as error:
-            raise ApiKeysBroken(f"API keys: {path}: {_said(error)}") from error
+            raise ApiKeysBroken(f"CLAUSEGATE_API_KEYS_FILE: {path}: {_said(error)}") from error
 
     def caller_of(self, authorization: Sequence[str]) -> Caller:
         """Whose key the values of `authorization` hold.

@@ -99,7 +99,7 @@ def test_a_process_without_its_file_of_keys_ends_with_one_line(process, tmp_path
     done = ended(process, CLAUSEGATE_API_KEYS_FILE=str(file), CLAUSEGATE_DATA_DIR=str(tmp_path / "data"))
 
     assert done.returncode == 1
-    assert done.stderr == f"error: API keys: {file}: No such file or directory\n"
+    assert done.stderr == f"error: CLAUSEGATE_API_KEYS_FILE: {file}: No such file or directory\n"
 
 
 @pytest.mark.parametrize("process", PROCESSES)
