@@ -26,6 +26,7 @@ class RestListener(ThreadingHTTPServer):
     """HTTP with connections that are kept, a thread each."""
 
     daemon_threads = True
+    request_queue_size = 128  # several processes open an index at once, with many connections each
 
     def __init__(self, port: int, respond: Respond) -> None:
         self.respond = respond
