@@ -592,6 +592,7 @@ async def test_only_an_indexed_document_is_read_again(stack, document_id, reason
 async def test_a_document_is_not_read_again_while_it_is_uploaded(tmp_path):
     async with updated(tmp_path, ("terms.txt", CLAUSES)) as stack:
         stack.index.waits.clear()
+        stack.index.reached.clear()
         upload = asyncio.create_task(stack.receipt("terms.txt", AGREEMENT))
         await stack.index.reached.wait()
 
