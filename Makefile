@@ -40,7 +40,7 @@ test-weaviate: setup ## run the tests of the store on the Weaviate at WEAVIATE_U
 	$(BIN)/python -m pytest -m "weaviate and not soak" -n auto --maxprocesses 4 --dist loadfile
 
 soak: setup ## run what takes longer: many kills, many generated cases
-	$(BIN)/python -m pytest -m soak -n auto --maxprocesses 4
+	$(BIN)/python -m pytest -m soak -n auto --maxprocesses 4 -o faulthandler_timeout=0
 
 check: $(READY) ## lint, types, import rules, contracts, deployment
 	$(BIN)/ruff check .
