@@ -134,19 +134,19 @@ class Writer:
 
     async def remove(self, document_id: DocumentId) -> str | None:
         """See `Store.remove`."""
-        document_key, removal = key_of(document_id), Version(document_id, REMOVAL)
+        document_key = key_of(document_id)
+        removal = staged_object(Version(document_id, REMOVAL))
         async with self._lock(document_id):
             document, staged, _ = await asyncio.gather(
                 self._lookups.document(document_id), self._staged(document_key), self._check_writable()
             )
             if document:
-                signs = [staged_object(each) for each in (document.version, removal)]
+                signs = [staged_object(document.version), removal]
                 await self._insert(self._names.staged, signs)
-                staged |= {version_key(each) for each in (document.version, removal)}
+                staged |= set(map(_id, signs))
             revision = None
-            if (
-                version_key(removal) in staged
-            ):  # without a document if an earlier call died before its revision
+            # Without a document, if an earlier call died before its revision.
+            if _id(removal) in staged:
                 with self._owing_revision():
                     await self._delete_by_id(self._names.documents, document_key)
                     revision, _ = await asyncio.gather(self._revise(), self._check_writable())
@@ -230,7 +230,7 @@ class Writer:
         """
         dead = versions - await self._live_keys(document_id)
         if dead:
-            of_dead = [filters.one_of("version_key", dead)]
+            of_dead = filters.one_of("version_key", dead)
             collections = (self._names.chunks, self._names.definitions)
             await asyncio.gather(*(self._delete(each, of_dead) for each in collections))
             if dead & await self._live_keys(document_id):
@@ -248,10 +248,8 @@ class Writer:
         async with self._tenant.writing("delete", collection) as handle:
             await handle.data.delete_by_id(key)
 
-    async def _delete(self, collection: str, wanted: list[FilterReturn]) -> None:
+    async def _delete(self, collection: str, condition: FilterReturn) -> None:
         """Delete all that match; Weaviate takes 10,000 at most in one call, and says so to nobody."""
-        condition = filters.all_of(wanted)
-        assert condition is not None
         matches = 1
         while matches:
             async with self._tenant.writing("delete", collection) as handle:
@@ -280,7 +278,7 @@ class Writer:
                 result = await handle.data.insert_many(objects)
             except WeaviateInsertManyAllFailedError as error:
                 return [error.message]
-        return [failed.message for failed in result.errors.values()]
+        return [refused.message for refused in result.errors.values()]
 
     def _lock(self, document_id: DocumentId) -> asyncio.Lock:
         return self._locks.setdefault(document_id, asyncio.Lock())
