@@ -12,11 +12,10 @@ Until step 4 the old version answers, and repeating the upload completes whateve
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -168,7 +167,7 @@ class Pipeline:
         if announced.size_bytes > self._limits.max_document_bytes:
             raise DocumentTooLarge(f"larger than {self._limits.max_document_bytes} bytes", field="size_bytes")
 
-    @contextlib.contextmanager
+    @contextmanager
     def _alone(self, tenant: str, document_id: str) -> Iterator[None]:
         """Refuse a second write of a document that is being written, and more writes than may wait."""
         key = (tenant, document_id)

@@ -30,6 +30,7 @@ from inference.embedding.model import EmbeddingModel
 from inference.embedding.replay import RecordingEmbedding, ReplayedEmbedding
 from inference.tape import Recorder, Recording
 from inference.tokens import token_counter
+from services.retrieval.clock import now
 from services.retrieval.indexes import Indexes
 from services.retrieval.reindexing import Changeover
 from services.retrieval.servicers.articles import ArticleStoreServicer
@@ -39,7 +40,6 @@ from services.retrieval.servicers.projects import ProjectServicer
 from services.retrieval.servicers.retrieval import RetrievalServicer
 from services.retrieval.settings import LOCAL_MODEL, RetrievalSettings
 from services.retrieval.store.embedded.reindexing import EmbeddedChangeover, MadeWith
-from services.retrieval.store.embedded.store import now
 from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import Stores
 

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from services.retrieval.clock import now
 from services.retrieval.corpus import Article, Project
 from services.retrieval.store.embedded.keywords import LAYOUT as KEYWORDS
-from services.retrieval.store.embedded.store import FILE, EmbeddedStore, now, own
+from services.retrieval.store.embedded.store import FILE, EmbeddedStore, own
 from services.retrieval.store.port import StoreUnavailable
 from services.retrieval.store.records import Records
 

@@ -9,10 +9,11 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TextIO, TypeVar
 
+from services.retrieval.clock import now
 from services.retrieval.corpus import (
     Chunk,
     ChunkId,
@@ -48,11 +49,6 @@ INGEST_AGAIN = "ingest the documents again with another CLAUSEGATE_DATA_DIR"
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def now() -> datetime:
-    """The time, in UTC."""
-    return datetime.now(UTC)
 
 
 async def open_store(

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from weaviate.client import WeaviateAsyncClient
 
 from chassis.errors import Conflict
+from services.retrieval.clock import now
 from services.retrieval.store.port import StoreUnavailable
 from services.retrieval.store.weaviate.connection import Connection
 from services.retrieval.store.weaviate.failures import not_answering
 from services.retrieval.store.weaviate.index import Index
 from services.retrieval.store.weaviate.schema import Names, Storage, collections
 from services.retrieval.store.weaviate.store import WeaviateStore
-from services.retrieval.store.weaviate.stores import now
 
 OF_AN_INDEX = r"(Chunk|Definition|Document|Staged|State)_[0-9]+_[0-9a-f]{8}"
 """How the name of a collection ends that belongs to one index, not to all of them."""

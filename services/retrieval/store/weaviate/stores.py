@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import UTC, datetime
 
 from weaviate.client import WeaviateAsyncClient
 
+from services.retrieval.clock import now
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import check_tenant
 from services.retrieval.store.weaviate.connection import Connection, Server
@@ -99,8 +99,3 @@ class WeaviateStores:
     async def _check_writable(self) -> None:
         async with self._connection.reading("read aliases") as client:
             await self._index.check_writable(client)
-
-
-def now() -> datetime:
-    """The time, in UTC."""
-    return datetime.now(UTC)
