@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 
+from chassis.errors import CannotStart
+
 UNIX_PATH_LIMIT = 107
 """Bytes of a Unix socket's path on Linux, without the terminating NUL."""
 
 
-class AddressRefused(ValueError):
+class AddressRefused(CannotStart):
     """The address is malformed, too long, or reachable by others while no API keys are configured."""
 
 

@@ -19,7 +19,7 @@ from datetime import datetime
 from pathlib import Path
 
 from chassis.auth import Caller
-from chassis.errors import Unauthenticated
+from chassis.errors import CannotStart, Unauthenticated
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ _NAMES = {"key_id", "tenant", "subject", "sha256", "created", "revoked"}
 _NO_HASH = "0" * 64
 
 
-class ApiKeysBroken(ValueError):
+class ApiKeysBroken(CannotStart):
     """The file of API keys is missing or cannot be used; the message is one line that names it."""
 
 

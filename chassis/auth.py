@@ -9,6 +9,8 @@ import re
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from chassis.access import Scope
+
 AUTHORIZATION = "authorization"
 """Metadata key, and HTTP header, that carries a credential."""
 MAX_SUBJECT_CHARACTERS = 200
@@ -24,6 +26,12 @@ class Caller:
     """Lower-case letters, digits, `-` and `_`, at most 64, the first a letter or digit."""
     subject: str
     """A person or program of the tenant, as records name it: one line of at most 200 characters."""
+    scopes: frozenset[Scope] = frozenset(Scope)
+    """What the caller may do."""
+    sources: frozenset[str] = frozenset()
+    """The sources that the caller may read and write; empty means all, those of the future among them."""
+    credential_id: str = ""
+    """Which credential said so, as limits count and logs name it; no secret. Empty for `LOCAL`."""
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for what can name no tenant or subject."""

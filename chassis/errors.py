@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+class CannotStart(ValueError):
+    """What an operator configured cannot be used; the message is one line that names it and says why."""
+
+
 class ServiceError(Exception):
     """Base of every error that may reach a caller; its message is written for that caller.
 
@@ -66,6 +70,13 @@ class Unauthenticated(ServiceError):
 
     code = "UNAUTHENTICATED"
     reason = "UNAUTHENTICATED"
+
+
+class PermissionDenied(ServiceError):
+    """The credential is valid and does not allow the call; the message says what it lacks."""
+
+    code = "PERMISSION_DENIED"
+    reason = "PERMISSION_DENIED"
 
 
 class Exhausted(ServiceError):

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
+from chassis.process import CANNOT_START
 from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import telemetry
 from cli.errors import CommandError
 from cli.own_stack import log_to
 from embedded.lock import DataInUse, owned
-from embedded.wiring import CANNOT_START
 from services.retrieval.reindex import Outcome, run
 from services.retrieval.settings import RetrievalSettings
 

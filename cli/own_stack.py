@@ -11,12 +11,13 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from chassis.process import CANNOT_START
 from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import JsonFormatter, telemetry
 from cli.errors import CommandError
 from embedded.lock import DataInUse
 from embedded.settings import EmbeddedSettings
-from embedded.wiring import CANNOT_START, stack
+from embedded.wiring import stack
 
 if TYPE_CHECKING:
     from cli.connection import Gateway

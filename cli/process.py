@@ -23,9 +23,8 @@ KEY_BYTES = 32
 @app.command()
 def serve() -> None:
     """Serve REST and gRPC until stopped; the same as `python -m embedded`."""
-    from embedded.__main__ import (
-        main as serve_embedded,
-    )  # the services are loaded only by those who start them
+    # The services are loaded only by those who start them.
+    from embedded.__main__ import main as serve_embedded
 
     serve_embedded()
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import sys
 
+from chassis.process import run_process
 from chassis.server import stop_requested
-from chassis.settings import SETTINGS_ERRORS, settings_problem
-from chassis.telemetry import telemetry
 from embedded.settings import EmbeddedSettings
-from embedded.wiring import CANNOT_START, stack
+from embedded.wiring import stack
 
 logger = logging.getLogger(__name__)
 
@@ -23,14 +20,8 @@ async def run(settings: EmbeddedSettings) -> None:
 
 
 def main() -> None:
-    """Read the settings and run; what keeps the stack from starting is one line."""
-    with telemetry("embedded"):
-        try:
-            asyncio.run(run(EmbeddedSettings()))
-        except CANNOT_START as error:
-            sys.exit(f"error: {error}")
-        except SETTINGS_ERRORS as error:
-            sys.exit(f"error: {settings_problem(error)}")
+    """Read the settings and run."""
+    run_process("embedded", EmbeddedSettings, run)
 
 
 if __name__ == "__main__":

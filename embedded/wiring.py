@@ -5,39 +5,33 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from chassis.addresses import AddressRefused
-from chassis.api_keys import ApiKeysBroken, configured_keys
-from chassis.errors import ServiceError
+from chassis.entrance import entrance
 from chassis.server import serving
 from embedded.lock import owned
 from embedded.settings import EmbeddedSettings
 from gateway.settings import GatewaySettings
 from gateway.wiring import serving as serving_rest
-from services.answer.category_hints import HintsBroken
 from services.answer.settings import AnswerSettings
-from services.answer.verification.signing import SigningKeysBroken
 from services.answer.wiring import answer
 from services.ingest.settings import IngestSettings
 from services.ingest.wiring import ingest
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 
-CANNOT_START = (AddressRefused, ApiKeysBroken, OSError, ServiceError, SigningKeysBroken, HintsBroken)
-"""What wrong settings, taken addresses and broken files are reported as; each message is one line."""
-
 
 @asynccontextmanager
 async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
     """Serve all services at one address, and REST when it has one; they reach each other at that address.
 
-    Leaving it drains: first REST, then gRPC, then the stores are closed. Raises `CANNOT_START`, `DataInUse`
-    among it, and `pydantic.ValidationError` for a setting of a service.
+    Leaving it drains: first REST, then gRPC, then the stores are closed. Raises what is in
+    `chassis.process.CANNOT_START`, `DataInUse` among it, and `pydantic.ValidationError` for a setting of a
+    service.
     """
-    address, data, drain = settings.address, settings.data_dir, settings.drain_seconds
+    address, data = settings.address, settings.data_dir
     record, replay = settings.record_model_calls, settings.replay_model_calls
-    keys = configured_keys(settings.api_keys_file)
     async with AsyncExitStack() as running:
         running.enter_context(owned(data))
+        asked = await running.enter_async_context(entrance(settings))
         services = [
             await running.enter_async_context(service)
             for service in (
@@ -56,11 +50,11 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
                 ),
             )
         ]
-        await running.enter_async_context(serving(address, services, drain, keys))
+        await running.enter_async_context(serving(address, services, asked))
         if settings.gateway_address:
             rest = GatewaySettings(
                 data_dir=data,
-                drain_seconds=drain,
+                drain_seconds=settings.drain_seconds,
                 api_keys_file=settings.api_keys_file,
                 gateway_address=settings.gateway_address,
                 ingest_address=address,

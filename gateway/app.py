@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from chassis.api_keys import ApiKeys
+from chassis.entrance import Entrance
 from chassis.errors import ServiceError
 from gateway import problems
 from gateway.bodies import RejectedBodies
@@ -29,8 +29,8 @@ from gateway.pages import pages, served
 from gateway.upload import upload_endpoint
 
 
-def build_app(contracts: Contracts, downstream: Downstream, keys: ApiKeys | None) -> Starlette:
-    """The application over open channels. With `keys`, every route of the contracts needs one of them."""
+def build_app(contracts: Contracts, downstream: Downstream, asked: Entrance) -> Starlette:
+    """The application over open channels. With credentials, every route of the contracts needs one."""
     settings = downstream.settings
     own_routes = _own_routes(contracts, downstream)
     app = Starlette(
@@ -43,7 +43,9 @@ def build_app(contracts: Contracts, downstream: Downstream, keys: ApiKeys | None
             ),
             Middleware(Observation, max_running=settings.max_running_requests),
             Middleware(RejectedBodies, limit=settings.max_upload_bytes),
-            Middleware(Credentials, keys=keys, open_paths={route.path for route in own_routes}),
+            Middleware(
+                Credentials, credentials=asked.credentials, open_paths={route.path for route in own_routes}
+            ),
             # Starlette has one of these outside of all others; this one answers within the trace.
             Middleware(ServerErrorMiddleware, handler=problems.on_unexpected),
         ],

@@ -20,10 +20,10 @@ class Credentials:
     them to judge.
     """
 
-    def __init__(self, app: ASGIApp, keys: ApiKeys | None, open_paths: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, credentials: ApiKeys | None, open_paths: Collection[str]) -> None:
         """`open_paths` serve everybody, and nothing there is asked on anybody's behalf."""
         self._app = app
-        self._keys = keys
+        self._credentials = credentials
         self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -37,8 +37,8 @@ class Credentials:
         await self._app(scope, receive, send)
 
     def _identify(self, values: list[str]) -> None:
-        if self._keys is not None:
-            self._keys.caller_of(values)
+        if self._credentials is not None:
+            self._credentials.caller_of(values)
         for value in values[:1]:
             if not (value.isascii() and value.isprintable()):  # gRPC could not carry it
                 raise InvalidInput("Must be printable ASCII.", field="Authorization")

@@ -13,8 +13,8 @@ import uvicorn
 from starlette.applications import Starlette
 
 from chassis.addresses import check_bindable
-from chassis.api_keys import ApiKeys, configured_keys
 from chassis.channel import open_channel
+from chassis.entrance import Entrance, entrance
 from gateway.app import build_app
 from gateway.bridge import Downstream
 from gateway.contracts import load_contracts
@@ -38,7 +38,7 @@ LAST_WORDS_SECONDS = 2
 
 @asynccontextmanager
 async def gateway(
-    settings: GatewaySettings, keys: ApiKeys | None, cut_off: asyncio.Event
+    settings: GatewaySettings, asked: Entrance, cut_off: asyncio.Event
 ) -> AsyncIterator[Starlette]:
     """The ASGI application over channels to the three services, which need not be up yet.
 
@@ -56,7 +56,7 @@ async def gateway(
             )
             for area, address in addresses.items()
         }
-        yield build_app(load_contracts(), Downstream(channels, settings, cut_off), keys)
+        yield build_app(load_contracts(), Downstream(channels, settings, cut_off), asked)
 
 
 @asynccontextmanager
@@ -64,18 +64,18 @@ async def serving(settings: GatewaySettings) -> AsyncIterator[str]:
     """Serve HTTP; yields the address as bound (`host:port` or `unix:path`).
 
     Leaving it stops accepting, lets running requests go on for `drain_seconds`, then cuts them off. Raises
-    `ApiKeysBroken`, `AddressRefused` unless there are keys or the address is local, and `OSError` when it is
-    taken.
+    `ApiKeysBroken`, `AddressRefused` unless there are credentials or the address is local, and `OSError` when
+    it is taken.
     """
     cut_off = asyncio.Event()
-    keys = configured_keys(settings.api_keys_file)
-    check_bindable(settings.gateway_address, keys_configured=keys is not None)
-    with bound_socket(settings.gateway_address) as listener:
-        async with (
-            gateway(settings, keys, cut_off) as app,
-            _running(app, listener, settings.drain_seconds, cut_off),
-        ):
-            yield _address_of(listener)
+    async with entrance(settings) as asked:
+        check_bindable(settings.gateway_address, keys_configured=asked.credentials is not None)
+        with bound_socket(settings.gateway_address) as listener:
+            async with (
+                gateway(settings, asked, cut_off) as app,
+                _running(app, listener, settings.drain_seconds, cut_off),
+            ):
+                yield _address_of(listener)
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 8.0
 LONGEST_TOLD_SECONDS = 86_400.0
 """What a server tells beyond a day is passed on as a day."""
-MARGIN_SECONDS = 0.25
+MARGIN_SECONDS = 0.5
 """Kept of the caller's deadline: what our own error needs to be recorded and to reach the caller."""
 
 

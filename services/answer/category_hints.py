@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from chassis.errors import InvalidInput
+from chassis.errors import CannotStart, InvalidInput
 
 PACKAGED = Path(__file__).with_name("category_hints.toml")
 MAX_HINT_CHARACTERS = 200
@@ -17,7 +17,7 @@ Hints = Mapping[str, tuple[str, ...]]
 """By category, in the order of the file."""
 
 
-class HintsBroken(ValueError):
+class HintsBroken(CannotStart):
     """The file of hints cannot be used; the message names file and entry."""
 
 

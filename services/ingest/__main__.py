@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
+import logging
 
-from chassis.addresses import AddressRefused
-from chassis.api_keys import ApiKeysBroken, configured_keys
+from chassis.entrance import entrance
+from chassis.process import run_process
 from chassis.server import serving, stop_requested
-from chassis.settings import SETTINGS_ERRORS, settings_problem
-from chassis.telemetry import telemetry
 from services.ingest.settings import IngestSettings
 from services.ingest.wiring import ingest
+
+logger = logging.getLogger(__name__)
 
 
 async def run(settings: IngestSettings) -> None:
     """Serve until asked to stop."""
-    keys = configured_keys(settings.api_keys_file)
     async with (
+        entrance(settings) as asked,
         ingest(settings) as services,
-        serving(settings.ingest_address, [services], settings.drain_seconds, keys),
+        serving(settings.ingest_address, [services], asked) as address,
     ):
+        logger.info("serving", extra={"address": address})
         await stop_requested()
 
 
-def main() -> None:
-    """Read the settings and run; what keeps the service from starting is one line."""
-    with telemetry("ingest"):
-        try:
-            asyncio.run(run(IngestSettings()))
-        except (AddressRefused, ApiKeysBroken, OSError) as error:
-            sys.exit(f"error: {error}")
-        except SETTINGS_ERRORS as error:
-            sys.exit(f"error: {settings_problem(error)}")
-
-
 if __name__ == "__main__":
-    main()
+    run_process("ingest", IngestSettings, run)

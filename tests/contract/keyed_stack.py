@@ -13,6 +13,7 @@ import httpx
 import clausegate
 from chassis.api_keys import ApiKeys, new_key, to_json
 from chassis.auth import Caller
+from chassis.entrance import Entrance
 from chassis.server import serving
 from gateway.settings import GatewaySettings
 from gateway.wiring import serving as serving_rest
@@ -71,11 +72,11 @@ async def keyed_stack(
     free = "127.0.0.1:0"
     async with (
         retrieval(RetrievalSettings(data_dir=data, model_dir=MODEL, **(store or {}))) as index,
-        serving(free, [index], 0, known) as retrieval_address,
+        serving(free, [index], Entrance(known, drain_seconds=0)) as retrieval_address,
         ingest(IngestSettings(data_dir=data, retrieval_address=retrieval_address)) as documents,
-        serving(free, [documents], 0, known) as ingest_address,
+        serving(free, [documents], Entrance(known, drain_seconds=0)) as ingest_address,
         answer(_answer_settings(data, retrieval_address, model_url)) as answers,
-        serving(free, [answers], 0, known) as answer_address,
+        serving(free, [answers], Entrance(known, drain_seconds=0)) as answer_address,
         serving_rest(
             GatewaySettings(
                 gateway_address=free,

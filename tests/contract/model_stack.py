@@ -91,7 +91,7 @@ class Stubs:
 async def index_of(folder: Path, documents: Sequence[Text] = CORPUS) -> AsyncIterator[str]:
     """The address of a retrieval service that holds the documents."""
     settings = RetrievalSettings(data_dir=folder, model_dir=MODEL)
-    async with retrieval(settings) as services, serving("127.0.0.1:0", [services], 0) as address:
+    async with retrieval(settings) as services, serving("127.0.0.1:0", [services]) as address:
         async with open_channel(address) as channel:
             for document in documents:
                 await service_at(channel).put(document)
@@ -106,7 +106,7 @@ async def answering(
     values = {"retrieval_address": index, "data_dir": folder, "OPENAI_BASE_URL": model_url, **settings}
     async with (
         answer(AnswerSettings.model_validate(values)) as services,
-        serving("127.0.0.1:0", [services], 0) as address,
+        serving("127.0.0.1:0", [services]) as address,
         open_channel(address) as channel,
     ):
         yield Stubs(

@@ -157,7 +157,7 @@ async def running(folder: Path, sockets: Path, **more: Any) -> AsyncIterator[Ser
     settings = RetrievalSettings(data_dir=folder, model_dir=MODEL, **more)
     async with (
         retrieval(settings) as services,
-        serving(f"unix:{sockets}/retrieval", [services], 0) as address,
+        serving(f"unix:{sockets}/retrieval", [services]) as address,
         open_channel(address) as channel,
     ):
         yield service_at(channel)

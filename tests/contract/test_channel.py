@@ -8,6 +8,7 @@ import grpc
 import pytest
 
 from chassis.channel import open_channel
+from chassis.entrance import Entrance
 from chassis.server import Services, serving
 from tests.contract.wires import Wire
 from tests.fakes.name_server import name_server
@@ -29,7 +30,7 @@ def naming(address):
 
 @asynccontextmanager
 async def replica(address, port):
-    async with serving(f"{address}:{port}", [naming(address)], drain_seconds=5):
+    async with serving(f"{address}:{port}", [naming(address)], Entrance(drain_seconds=5)):
         yield
 
 
@@ -99,7 +100,7 @@ async def test_a_rollout_that_replaces_every_replica_loses_no_call(port):
 async def test_reads_go_round_a_replica_whose_machine_is_silent():
     async with AsyncExitStack() as stack:
         near, far = [
-            await stack.enter_async_context(serving("127.0.0.1:0", [naming(name)], drain_seconds=0))
+            await stack.enter_async_context(serving("127.0.0.1:0", [naming(name)]))
             for name in ("near", "far")
         ]
         wire = await stack.enter_async_context(Wire(int(far.rpartition(":")[2])))

@@ -170,13 +170,13 @@ async def running(
         ),
         register=index.register,
     )
-    async with serving(f"unix:{folder}/r{name}", [services], 0) as retrieval:
+    async with serving(f"unix:{folder}/r{name}", [services]) as retrieval:
         settings = IngestSettings(
             data_dir=folder, ingest_address=f"unix:{folder}/i{name}", retrieval_address=retrieval, **changes
         )
         async with (
             ingest(settings) as offered,
-            serving(settings.ingest_address, [offered], 0) as address,
+            serving(settings.ingest_address, [offered]) as address,
             open_channel(address) as channel,
         ):
             yield Stack(ingest_service_pb2_grpc.IngestServiceStub(channel), index, folder)

@@ -22,7 +22,7 @@ def readiness():
 @pytest.fixture
 async def grpc_address(readiness):
     services = Services(names=(), register=lambda server: None, readiness=readiness)
-    async with serving("127.0.0.1:0", [services], drain_seconds=0) as address:
+    async with serving("127.0.0.1:0", [services]) as address:
         yield address
 
 

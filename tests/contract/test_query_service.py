@@ -196,7 +196,7 @@ def sha256_of(file: File) -> str:
 async def retrieval_with(folder: Path, *files: File) -> AsyncIterator[str]:
     """The address of a retrieval service that holds `files`."""
     settings = RetrievalSettings(data_dir=folder, model_dir=MODEL)
-    async with retrieval(settings) as services, serving("127.0.0.1:0", [services], 0) as address:
+    async with retrieval(settings) as services, serving("127.0.0.1:0", [services]) as address:
         async with open_channel(address) as channel:
             for file in files:
                 async for _ in IndexServiceStub(channel).ReplaceDocument(parts_of(file)):
@@ -210,7 +210,7 @@ async def answering(retrieval_address: str, folder: Path, **settings) -> AsyncIt
     wired = answer(AnswerSettings(retrieval_address=retrieval_address, data_dir=folder, **settings))
     async with (
         wired as services,
-        serving("127.0.0.1:0", [services], 0) as address,
+        serving("127.0.0.1:0", [services]) as address,
         open_channel(address) as channel,
     ):
         yield QueryServiceStub(channel)

@@ -108,7 +108,7 @@ async def running_on(weaviate: Weaviate, folder: Path, **more: Any) -> AsyncIter
     settings = RetrievalSettings(data_dir=folder, model_dir=MODEL, **{**weaviate.settings, **more})
     async with (
         retrieval(settings) as services,
-        serving(f"unix:{folder}/retrieval", [services], 0) as address,
+        serving(f"unix:{folder}/retrieval", [services]) as address,
         grpc.aio.insecure_channel(address) as channel,
     ):
         yield Running(service_at(channel), channel, address)

@@ -23,10 +23,11 @@ _sym_db = _symbol_database.Default()
 
 
 from clausegate.answer.v1 import answer_pb2 as clausegate_dot_answer_dot_v1_dot_answer__pb2
+from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n3clausegate/answer/v1/query_generation_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a\x1cgoogle/api/annotations.proto\"\x95\x01\n\x16GenerateQueriesRequest\x12\r\n\x05topic\x18\x01 \x01(\t\x12\x10\n\x08\x63\x61tegory\x18\x02 \x01(\t\x12\x10\n\x08locality\x18\x03 \x01(\t\x12\x12\n\x05\x63ount\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x19\n\x0cmax_cost_usd\x18\x05 \x01(\x01H\x01\x88\x01\x01\x42\x08\n\x06_countB\x0f\n\r_max_cost_usd\"\x8d\x01\n\x17GenerateQueriesResponse\x12\x0f\n\x07queries\x18\x01 \x03(\t\x12\x30\n\x08metadata\x18\x02 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12/\n\x05usage\x18\x03 \x03(\x0b\x32 .clausegate.answer.v1.StageUsage2\xaa\x01\n\x16QueryGenerationService\x12\x8f\x01\n\x0fGenerateQueries\x12,.clausegate.answer.v1.GenerateQueriesRequest\x1a-.clausegate.answer.v1.GenerateQueriesResponse\"\x1f\x82\xd3\xe4\x93\x02\x19\"\x14/v1/queries:generate:\x01*b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n3clausegate/answer/v1/query_generation_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"\x95\x01\n\x16GenerateQueriesRequest\x12\r\n\x05topic\x18\x01 \x01(\t\x12\x10\n\x08\x63\x61tegory\x18\x02 \x01(\t\x12\x10\n\x08locality\x18\x03 \x01(\t\x12\x12\n\x05\x63ount\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x19\n\x0cmax_cost_usd\x18\x05 \x01(\x01H\x01\x88\x01\x01\x42\x08\n\x06_countB\x0f\n\r_max_cost_usd\"\x8d\x01\n\x17GenerateQueriesResponse\x12\x0f\n\x07queries\x18\x01 \x03(\t\x12\x30\n\x08metadata\x18\x02 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12/\n\x05usage\x18\x03 \x03(\x0b\x32 .clausegate.answer.v1.StageUsage2\xb3\x01\n\x16QueryGenerationService\x12\x98\x01\n\x0fGenerateQueries\x12,.clausegate.answer.v1.GenerateQueriesRequest\x1a-.clausegate.answer.v1.GenerateQueriesResponse\"(\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x19\"\x14/v1/queries:generate:\x01*b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,11 +35,11 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.answer.v1.query_
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_QUERYGENERATIONSERVICE'].methods_by_name['GenerateQueries']._loaded_options = None
-  _globals['_QUERYGENERATIONSERVICE'].methods_by_name['GenerateQueries']._serialized_options = b'\202\323\344\223\002\031\"\024/v1/queries:generate:\001*'
-  _globals['_GENERATEQUERIESREQUEST']._serialized_start=143
-  _globals['_GENERATEQUERIESREQUEST']._serialized_end=292
-  _globals['_GENERATEQUERIESRESPONSE']._serialized_start=295
-  _globals['_GENERATEQUERIESRESPONSE']._serialized_end=436
-  _globals['_QUERYGENERATIONSERVICE']._serialized_start=439
-  _globals['_QUERYGENERATIONSERVICE']._serialized_end=609
+  _globals['_QUERYGENERATIONSERVICE'].methods_by_name['GenerateQueries']._serialized_options = b'\222\202\031\005\n\001\001\020\003\202\323\344\223\002\031\"\024/v1/queries:generate:\001*'
+  _globals['_GENERATEQUERIESREQUEST']._serialized_start=175
+  _globals['_GENERATEQUERIESREQUEST']._serialized_end=324
+  _globals['_GENERATEQUERIESRESPONSE']._serialized_start=327
+  _globals['_GENERATEQUERIESRESPONSE']._serialized_end=468
+  _globals['_QUERYGENERATIONSERVICE']._serialized_start=471
+  _globals['_QUERYGENERATIONSERVICE']._serialized_end=650
 # @@protoc_insertion_point(module_scope)

@@ -24,10 +24,11 @@ _sym_db = _symbol_database.Default()
 
 from clausegate.answer.v1 import answer_pb2 as clausegate_dot_answer_dot_v1_dot_answer__pb2
 from clausegate.corpus.v1 import citation_pb2 as clausegate_dot_corpus_dot_v1_dot_citation__pb2
+from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*clausegate/answer/v1/rewrite_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a#clausegate/corpus/v1/citation.proto\x1a\x1cgoogle/api/annotations.proto\"\xa0\x01\n\x0eRewriteRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0binstruction\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x04 \x03(\t\x12\x18\n\x10reference_tokens\x18\x05 \x01(\x05\x12\x19\n\x0cmax_cost_usd\x18\x06 \x01(\x01H\x00\x88\x01\x01\x42\x0f\n\r_max_cost_usd\"\xb5\x01\n\x0fRewriteResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x30\n\x08metadata\x18\x03 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12/\n\x05usage\x18\x04 \x03(\x0b\x32 .clausegate.answer.v1.StageUsage2\x86\x01\n\x0eRewriteService\x12t\n\x07Rewrite\x12$.clausegate.answer.v1.RewriteRequest\x1a%.clausegate.answer.v1.RewriteResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\"\x11/v1/texts:rewrite:\x01*b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*clausegate/answer/v1/rewrite_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a#clausegate/corpus/v1/citation.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"\xa0\x01\n\x0eRewriteRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0binstruction\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x04 \x03(\t\x12\x18\n\x10reference_tokens\x18\x05 \x01(\x05\x12\x19\n\x0cmax_cost_usd\x18\x06 \x01(\x01H\x00\x88\x01\x01\x42\x0f\n\r_max_cost_usd\"\xb5\x01\n\x0fRewriteResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x30\n\x08metadata\x18\x03 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12/\n\x05usage\x18\x04 \x03(\x0b\x32 .clausegate.answer.v1.StageUsage2\x8f\x01\n\x0eRewriteService\x12}\n\x07Rewrite\x12$.clausegate.answer.v1.RewriteRequest\x1a%.clausegate.answer.v1.RewriteResponse\"%\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x16\"\x11/v1/texts:rewrite:\x01*b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,11 +36,11 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.answer.v1.rewrit
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_REWRITESERVICE'].methods_by_name['Rewrite']._loaded_options = None
-  _globals['_REWRITESERVICE'].methods_by_name['Rewrite']._serialized_options = b'\202\323\344\223\002\026\"\021/v1/texts:rewrite:\001*'
-  _globals['_REWRITEREQUEST']._serialized_start=171
-  _globals['_REWRITEREQUEST']._serialized_end=331
-  _globals['_REWRITERESPONSE']._serialized_start=334
-  _globals['_REWRITERESPONSE']._serialized_end=515
-  _globals['_REWRITESERVICE']._serialized_start=518
-  _globals['_REWRITESERVICE']._serialized_end=652
+  _globals['_REWRITESERVICE'].methods_by_name['Rewrite']._serialized_options = b'\222\202\031\005\n\001\001\020\003\202\323\344\223\002\026\"\021/v1/texts:rewrite:\001*'
+  _globals['_REWRITEREQUEST']._serialized_start=203
+  _globals['_REWRITEREQUEST']._serialized_end=363
+  _globals['_REWRITERESPONSE']._serialized_start=366
+  _globals['_REWRITERESPONSE']._serialized_end=547
+  _globals['_REWRITESERVICE']._serialized_start=550
+  _globals['_REWRITESERVICE']._serialized_end=693
 # @@protoc_insertion_point(module_scope)

@@ -23,10 +23,11 @@ _sym_db = _symbol_database.Default()
 
 
 from clausegate.corpus.v1 import document_pb2 as clausegate_dot_corpus_dot_v1_dot_document__pb2
+from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)clausegate/ingest/v1/ingest_service.proto\x12\x14\x63lausegate.ingest.v1\x1a#clausegate/corpus/v1/document.proto\x1a\x1cgoogle/api/annotations.proto\"X\n\x0cIngestHeader\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0c\n\x04path\x18\x02 \x01(\t\x12\x16\n\x0e\x63ontent_sha256\x18\x03 \x01(\t\x12\x12\n\nsize_bytes\x18\x04 \x01(\x03\"e\n\x15IngestDocumentRequest\x12\x34\n\x06header\x18\x01 \x01(\x0b\x32\".clausegate.ingest.v1.IngestHeaderH\x00\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x0b\n\tSendBytes\"_\n\x0eIngestProgress\x12\x30\n\x05stage\x18\x01 \x01(\x0e\x32!.clausegate.ingest.v1.IngestStage\x12\x0c\n\x04\x64one\x18\x02 \x01(\x05\x12\r\n\x05total\x18\x03 \x01(\x05\"\xaa\x01\n\rIngestReceipt\x12\x34\n\x07outcome\x18\x01 \x01(\x0e\x32#.clausegate.ingest.v1.IngestOutcome\x12\x30\n\x08\x64ocument\x18\x02 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Document\x12\x16\n\x0eindex_revision\x18\x03 \x01(\t\x12\x19\n\x11hidden_characters\x18\x04 \x01(\x05\"\xca\x01\n\x16IngestDocumentResponse\x12\x35\n\nsend_bytes\x18\x01 \x01(\x0b\x32\x1f.clausegate.ingest.v1.SendBytesH\x00\x12\x38\n\x08progress\x18\x02 \x01(\x0b\x32$.clausegate.ingest.v1.IngestProgressH\x00\x12\x36\n\x07receipt\x18\x03 \x01(\x0b\x32#.clausegate.ingest.v1.IngestReceiptH\x00\x42\x07\n\x05\x65vent\",\n\x15RemoveDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"0\n\x16RemoveDocumentResponse\x12\x16\n\x0eindex_revision\x18\x01 \x01(\t\"-\n\x16ReindexDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"\x94\x01\n\x17ReindexDocumentResponse\x12\x38\n\x08progress\x18\x01 \x01(\x0b\x32$.clausegate.ingest.v1.IngestProgressH\x00\x12\x36\n\x07receipt\x18\x02 \x01(\x0b\x32#.clausegate.ingest.v1.IngestReceiptH\x00\x42\x07\n\x05\x65vent\")\n\x12GetOriginalRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"#\n\x13GetOriginalResponse\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c*\x85\x01\n\rIngestOutcome\x12\x1e\n\x1aINGEST_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16INGEST_OUTCOME_CREATED\x10\x01\x12\x1a\n\x16INGEST_OUTCOME_UPDATED\x10\x02\x12\x1c\n\x18INGEST_OUTCOME_UNCHANGED\x10\x03*{\n\x0bIngestStage\x12\x1c\n\x18INGEST_STAGE_UNSPECIFIED\x10\x00\x12\x18\n\x14INGEST_STAGE_PARSING\x10\x01\x12\x19\n\x15INGEST_STAGE_CHUNKING\x10\x02\x12\x19\n\x15INGEST_STAGE_INDEXING\x10\x03\x32\xbd\x04\n\rIngestService\x12\x89\x01\n\x0eIngestDocument\x12+.clausegate.ingest.v1.IngestDocumentRequest\x1a,.clausegate.ingest.v1.IngestDocumentResponse\"\x18\x82\xd3\xe4\x93\x02\x12\"\r/v1/documents:\x01*(\x01\x30\x01\x12\x93\x01\n\x0eRemoveDocument\x12+.clausegate.ingest.v1.RemoveDocumentRequest\x1a,.clausegate.ingest.v1.RemoveDocumentResponse\"&\x82\xd3\xe4\x93\x02 *\x1e/v1/documents/{document_id=**}\x12\xa3\x01\n\x0fReindexDocument\x12,.clausegate.ingest.v1.ReindexDocumentRequest\x1a-.clausegate.ingest.v1.ReindexDocumentResponse\"1\x82\xd3\xe4\x93\x02+\"&/v1/documents/{document_id=**}:reindex:\x01*0\x01\x12\x64\n\x0bGetOriginal\x12(.clausegate.ingest.v1.GetOriginalRequest\x1a).clausegate.ingest.v1.GetOriginalResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)clausegate/ingest/v1/ingest_service.proto\x12\x14\x63lausegate.ingest.v1\x1a#clausegate/corpus/v1/document.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"X\n\x0cIngestHeader\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0c\n\x04path\x18\x02 \x01(\t\x12\x16\n\x0e\x63ontent_sha256\x18\x03 \x01(\t\x12\x12\n\nsize_bytes\x18\x04 \x01(\x03\"e\n\x15IngestDocumentRequest\x12\x34\n\x06header\x18\x01 \x01(\x0b\x32\".clausegate.ingest.v1.IngestHeaderH\x00\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x0b\n\tSendBytes\"_\n\x0eIngestProgress\x12\x30\n\x05stage\x18\x01 \x01(\x0e\x32!.clausegate.ingest.v1.IngestStage\x12\x0c\n\x04\x64one\x18\x02 \x01(\x05\x12\r\n\x05total\x18\x03 \x01(\x05\"\xaa\x01\n\rIngestReceipt\x12\x34\n\x07outcome\x18\x01 \x01(\x0e\x32#.clausegate.ingest.v1.IngestOutcome\x12\x30\n\x08\x64ocument\x18\x02 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Document\x12\x16\n\x0eindex_revision\x18\x03 \x01(\t\x12\x19\n\x11hidden_characters\x18\x04 \x01(\x05\"\xca\x01\n\x16IngestDocumentResponse\x12\x35\n\nsend_bytes\x18\x01 \x01(\x0b\x32\x1f.clausegate.ingest.v1.SendBytesH\x00\x12\x38\n\x08progress\x18\x02 \x01(\x0b\x32$.clausegate.ingest.v1.IngestProgressH\x00\x12\x36\n\x07receipt\x18\x03 \x01(\x0b\x32#.clausegate.ingest.v1.IngestReceiptH\x00\x42\x07\n\x05\x65vent\",\n\x15RemoveDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"0\n\x16RemoveDocumentResponse\x12\x16\n\x0eindex_revision\x18\x01 \x01(\t\"-\n\x16ReindexDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"\x94\x01\n\x17ReindexDocumentResponse\x12\x38\n\x08progress\x18\x01 \x01(\x0b\x32$.clausegate.ingest.v1.IngestProgressH\x00\x12\x36\n\x07receipt\x18\x02 \x01(\x0b\x32#.clausegate.ingest.v1.IngestReceiptH\x00\x42\x07\n\x05\x65vent\")\n\x12GetOriginalRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"#\n\x13GetOriginalResponse\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c*\x85\x01\n\rIngestOutcome\x12\x1e\n\x1aINGEST_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16INGEST_OUTCOME_CREATED\x10\x01\x12\x1a\n\x16INGEST_OUTCOME_UPDATED\x10\x02\x12\x1c\n\x18INGEST_OUTCOME_UNCHANGED\x10\x03*{\n\x0bIngestStage\x12\x1c\n\x18INGEST_STAGE_UNSPECIFIED\x10\x00\x12\x18\n\x14INGEST_STAGE_PARSING\x10\x01\x12\x19\n\x15INGEST_STAGE_CHUNKING\x10\x02\x12\x19\n\x15INGEST_STAGE_INDEXING\x10\x03\x32\xe3\x04\n\rIngestService\x12\x92\x01\n\x0eIngestDocument\x12+.clausegate.ingest.v1.IngestDocumentRequest\x1a,.clausegate.ingest.v1.IngestDocumentResponse\"!\x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02\x12\"\r/v1/documents:\x01*(\x01\x30\x01\x12\x9c\x01\n\x0eRemoveDocument\x12+.clausegate.ingest.v1.RemoveDocumentRequest\x1a,.clausegate.ingest.v1.RemoveDocumentResponse\"/\x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02 *\x1e/v1/documents/{document_id=**}\x12\xac\x01\n\x0fReindexDocument\x12,.clausegate.ingest.v1.ReindexDocumentRequest\x1a-.clausegate.ingest.v1.ReindexDocumentResponse\":\x92\x82\x19\x05\n\x01\x03\x10\x02\x82\xd3\xe4\x93\x02+\"&/v1/documents/{document_id=**}:reindex:\x01*0\x01\x12o\n\x0bGetOriginal\x12(.clausegate.ingest.v1.GetOriginalRequest\x1a).clausegate.ingest.v1.GetOriginalResponse\"\t\x92\x82\x19\x05\n\x01\x01\x10\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,39 +35,41 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.ingest.v1.ingest
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_INGESTSERVICE'].methods_by_name['IngestDocument']._loaded_options = None
-  _globals['_INGESTSERVICE'].methods_by_name['IngestDocument']._serialized_options = b'\202\323\344\223\002\022\"\r/v1/documents:\001*'
+  _globals['_INGESTSERVICE'].methods_by_name['IngestDocument']._serialized_options = b'\222\202\031\005\n\001\002\020\002\202\323\344\223\002\022\"\r/v1/documents:\001*'
   _globals['_INGESTSERVICE'].methods_by_name['RemoveDocument']._loaded_options = None
-  _globals['_INGESTSERVICE'].methods_by_name['RemoveDocument']._serialized_options = b'\202\323\344\223\002 *\036/v1/documents/{document_id=**}'
+  _globals['_INGESTSERVICE'].methods_by_name['RemoveDocument']._serialized_options = b'\222\202\031\005\n\001\002\020\002\202\323\344\223\002 *\036/v1/documents/{document_id=**}'
   _globals['_INGESTSERVICE'].methods_by_name['ReindexDocument']._loaded_options = None
-  _globals['_INGESTSERVICE'].methods_by_name['ReindexDocument']._serialized_options = b'\202\323\344\223\002+\"&/v1/documents/{document_id=**}:reindex:\001*'
-  _globals['_INGESTOUTCOME']._serialized_start=1190
-  _globals['_INGESTOUTCOME']._serialized_end=1323
-  _globals['_INGESTSTAGE']._serialized_start=1325
-  _globals['_INGESTSTAGE']._serialized_end=1448
-  _globals['_INGESTHEADER']._serialized_start=134
-  _globals['_INGESTHEADER']._serialized_end=222
-  _globals['_INGESTDOCUMENTREQUEST']._serialized_start=224
-  _globals['_INGESTDOCUMENTREQUEST']._serialized_end=325
-  _globals['_SENDBYTES']._serialized_start=327
-  _globals['_SENDBYTES']._serialized_end=338
-  _globals['_INGESTPROGRESS']._serialized_start=340
-  _globals['_INGESTPROGRESS']._serialized_end=435
-  _globals['_INGESTRECEIPT']._serialized_start=438
-  _globals['_INGESTRECEIPT']._serialized_end=608
-  _globals['_INGESTDOCUMENTRESPONSE']._serialized_start=611
-  _globals['_INGESTDOCUMENTRESPONSE']._serialized_end=813
-  _globals['_REMOVEDOCUMENTREQUEST']._serialized_start=815
-  _globals['_REMOVEDOCUMENTREQUEST']._serialized_end=859
-  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_start=861
-  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_end=909
-  _globals['_REINDEXDOCUMENTREQUEST']._serialized_start=911
-  _globals['_REINDEXDOCUMENTREQUEST']._serialized_end=956
-  _globals['_REINDEXDOCUMENTRESPONSE']._serialized_start=959
-  _globals['_REINDEXDOCUMENTRESPONSE']._serialized_end=1107
-  _globals['_GETORIGINALREQUEST']._serialized_start=1109
-  _globals['_GETORIGINALREQUEST']._serialized_end=1150
-  _globals['_GETORIGINALRESPONSE']._serialized_start=1152
-  _globals['_GETORIGINALRESPONSE']._serialized_end=1187
-  _globals['_INGESTSERVICE']._serialized_start=1451
-  _globals['_INGESTSERVICE']._serialized_end=2024
+  _globals['_INGESTSERVICE'].methods_by_name['ReindexDocument']._serialized_options = b'\222\202\031\005\n\001\003\020\002\202\323\344\223\002+\"&/v1/documents/{document_id=**}:reindex:\001*'
+  _globals['_INGESTSERVICE'].methods_by_name['GetOriginal']._loaded_options = None
+  _globals['_INGESTSERVICE'].methods_by_name['GetOriginal']._serialized_options = b'\222\202\031\005\n\001\001\020\001'
+  _globals['_INGESTOUTCOME']._serialized_start=1222
+  _globals['_INGESTOUTCOME']._serialized_end=1355
+  _globals['_INGESTSTAGE']._serialized_start=1357
+  _globals['_INGESTSTAGE']._serialized_end=1480
+  _globals['_INGESTHEADER']._serialized_start=166
+  _globals['_INGESTHEADER']._serialized_end=254
+  _globals['_INGESTDOCUMENTREQUEST']._serialized_start=256
+  _globals['_INGESTDOCUMENTREQUEST']._serialized_end=357
+  _globals['_SENDBYTES']._serialized_start=359
+  _globals['_SENDBYTES']._serialized_end=370
+  _globals['_INGESTPROGRESS']._serialized_start=372
+  _globals['_INGESTPROGRESS']._serialized_end=467
+  _globals['_INGESTRECEIPT']._serialized_start=470
+  _globals['_INGESTRECEIPT']._serialized_end=640
+  _globals['_INGESTDOCUMENTRESPONSE']._serialized_start=643
+  _globals['_INGESTDOCUMENTRESPONSE']._serialized_end=845
+  _globals['_REMOVEDOCUMENTREQUEST']._serialized_start=847
+  _globals['_REMOVEDOCUMENTREQUEST']._serialized_end=891
+  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_start=893
+  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_end=941
+  _globals['_REINDEXDOCUMENTREQUEST']._serialized_start=943
+  _globals['_REINDEXDOCUMENTREQUEST']._serialized_end=988
+  _globals['_REINDEXDOCUMENTRESPONSE']._serialized_start=991
+  _globals['_REINDEXDOCUMENTRESPONSE']._serialized_end=1139
+  _globals['_GETORIGINALREQUEST']._serialized_start=1141
+  _globals['_GETORIGINALREQUEST']._serialized_end=1182
+  _globals['_GETORIGINALRESPONSE']._serialized_start=1184
+  _globals['_GETORIGINALRESPONSE']._serialized_end=1219
+  _globals['_INGESTSERVICE']._serialized_start=1483
+  _globals['_INGESTSERVICE']._serialized_end=2094
 # @@protoc_insertion_point(module_scope)

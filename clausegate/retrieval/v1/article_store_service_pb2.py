@@ -23,37 +23,48 @@ _sym_db = _symbol_database.Default()
 
 
 from clausegate.corpus.v1 import article_pb2 as clausegate_dot_corpus_dot_v1_dot_article__pb2
+from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n3clausegate/retrieval/v1/article_store_service.proto\x12\x17\x63lausegate.retrieval.v1\x1a\"clausegate/corpus/v1/article.proto\"C\n\x11PutArticleRequest\x12.\n\x07\x61rticle\x18\x01 \x01(\x0b\x32\x1d.clausegate.corpus.v1.Article\"D\n\x12PutArticleResponse\x12.\n\x07\x61rticle\x18\x01 \x01(\x0b\x32\x1d.clausegate.corpus.v1.Article\"(\n\x12ReadArticleRequest\x12\x12\n\narticle_id\x18\x01 \x01(\t\"E\n\x13ReadArticleResponse\x12.\n\x07\x61rticle\x18\x01 \x01(\x0b\x32\x1d.clausegate.corpus.v1.Article\"K\n\x13ReadArticlesRequest\x12\r\n\x05stale\x18\x01 \x01(\x08\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"`\n\x14ReadArticlesResponse\x12/\n\x08\x61rticles\x18\x01 \x03(\x0b\x32\x1d.clausegate.corpus.v1.Article\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"*\n\x14RemoveArticleRequest\x12\x12\n\narticle_id\x18\x01 \x01(\t\"\x17\n\x15RemoveArticleResponse\"%\n\x13\x46indArticlesRequest\x12\x0e\n\x06titles\x18\x01 \x03(\t\"1\n\x0c\x46oundArticle\x12\r\n\x05title\x18\x01 \x01(\t\x12\x12\n\narticle_id\x18\x02 \x01(\t\"O\n\x14\x46indArticlesResponse\x12\x37\n\x08\x61rticles\x18\x01 \x03(\x0b\x32%.clausegate.retrieval.v1.FoundArticle2\xb0\x04\n\x13\x41rticleStoreService\x12\x65\n\nPutArticle\x12*.clausegate.retrieval.v1.PutArticleRequest\x1a+.clausegate.retrieval.v1.PutArticleResponse\x12h\n\x0bReadArticle\x12+.clausegate.retrieval.v1.ReadArticleRequest\x1a,.clausegate.retrieval.v1.ReadArticleResponse\x12k\n\x0cReadArticles\x12,.clausegate.retrieval.v1.ReadArticlesRequest\x1a-.clausegate.retrieval.v1.ReadArticlesResponse\x12n\n\rRemoveArticle\x12-.clausegate.retrieval.v1.RemoveArticleRequest\x1a..clausegate.retrieval.v1.RemoveArticleResponse\x12k\n\x0c\x46indArticles\x12,.clausegate.retrieval.v1.FindArticlesRequest\x1a-.clausegate.retrieval.v1.FindArticlesResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n3clausegate/retrieval/v1/article_store_service.proto\x12\x17\x63lausegate.retrieval.v1\x1a\"clausegate/corpus/v1/article.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\"C\n\x11PutArticleRequest\x12.\n\x07\x61rticle\x18\x01 \x01(\x0b\x32\x1d.clausegate.corpus.v1.Article\"D\n\x12PutArticleResponse\x12.\n\x07\x61rticle\x18\x01 \x01(\x0b\x32\x1d.clausegate.corpus.v1.Article\"(\n\x12ReadArticleRequest\x12\x12\n\narticle_id\x18\x01 \x01(\t\"E\n\x13ReadArticleResponse\x12.\n\x07\x61rticle\x18\x01 \x01(\x0b\x32\x1d.clausegate.corpus.v1.Article\"K\n\x13ReadArticlesRequest\x12\r\n\x05stale\x18\x01 \x01(\x08\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"`\n\x14ReadArticlesResponse\x12/\n\x08\x61rticles\x18\x01 \x03(\x0b\x32\x1d.clausegate.corpus.v1.Article\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"*\n\x14RemoveArticleRequest\x12\x12\n\narticle_id\x18\x01 \x01(\t\"\x17\n\x15RemoveArticleResponse\"%\n\x13\x46indArticlesRequest\x12\x0e\n\x06titles\x18\x01 \x03(\t\"1\n\x0c\x46oundArticle\x12\r\n\x05title\x18\x01 \x01(\t\x12\x12\n\narticle_id\x18\x02 \x01(\t\"O\n\x14\x46indArticlesResponse\x12\x37\n\x08\x61rticles\x18\x01 \x03(\x0b\x32%.clausegate.retrieval.v1.FoundArticle2\xe7\x04\n\x13\x41rticleStoreService\x12p\n\nPutArticle\x12*.clausegate.retrieval.v1.PutArticleRequest\x1a+.clausegate.retrieval.v1.PutArticleResponse\"\t\x92\x82\x19\x05\n\x01\x02\x10\x02\x12s\n\x0bReadArticle\x12+.clausegate.retrieval.v1.ReadArticleRequest\x1a,.clausegate.retrieval.v1.ReadArticleResponse\"\t\x92\x82\x19\x05\n\x01\x01\x10\x01\x12v\n\x0cReadArticles\x12,.clausegate.retrieval.v1.ReadArticlesRequest\x1a-.clausegate.retrieval.v1.ReadArticlesResponse\"\t\x92\x82\x19\x05\n\x01\x01\x10\x01\x12y\n\rRemoveArticle\x12-.clausegate.retrieval.v1.RemoveArticleRequest\x1a..clausegate.retrieval.v1.RemoveArticleResponse\"\t\x92\x82\x19\x05\n\x01\x02\x10\x02\x12v\n\x0c\x46indArticles\x12,.clausegate.retrieval.v1.FindArticlesRequest\x1a-.clausegate.retrieval.v1.FindArticlesResponse\"\t\x92\x82\x19\x05\n\x01\x01\x10\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.retrieval.v1.article_store_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PUTARTICLEREQUEST']._serialized_start=116
-  _globals['_PUTARTICLEREQUEST']._serialized_end=183
-  _globals['_PUTARTICLERESPONSE']._serialized_start=185
-  _globals['_PUTARTICLERESPONSE']._serialized_end=253
-  _globals['_READARTICLEREQUEST']._serialized_start=255
-  _globals['_READARTICLEREQUEST']._serialized_end=295
-  _globals['_READARTICLERESPONSE']._serialized_start=297
-  _globals['_READARTICLERESPONSE']._serialized_end=366
-  _globals['_READARTICLESREQUEST']._serialized_start=368
-  _globals['_READARTICLESREQUEST']._serialized_end=443
-  _globals['_READARTICLESRESPONSE']._serialized_start=445
-  _globals['_READARTICLESRESPONSE']._serialized_end=541
-  _globals['_REMOVEARTICLEREQUEST']._serialized_start=543
-  _globals['_REMOVEARTICLEREQUEST']._serialized_end=585
-  _globals['_REMOVEARTICLERESPONSE']._serialized_start=587
-  _globals['_REMOVEARTICLERESPONSE']._serialized_end=610
-  _globals['_FINDARTICLESREQUEST']._serialized_start=612
-  _globals['_FINDARTICLESREQUEST']._serialized_end=649
-  _globals['_FOUNDARTICLE']._serialized_start=651
-  _globals['_FOUNDARTICLE']._serialized_end=700
-  _globals['_FINDARTICLESRESPONSE']._serialized_start=702
-  _globals['_FINDARTICLESRESPONSE']._serialized_end=781
-  _globals['_ARTICLESTORESERVICE']._serialized_start=784
-  _globals['_ARTICLESTORESERVICE']._serialized_end=1344
+  _globals['_ARTICLESTORESERVICE'].methods_by_name['PutArticle']._loaded_options = None
+  _globals['_ARTICLESTORESERVICE'].methods_by_name['PutArticle']._serialized_options = b'\222\202\031\005\n\001\002\020\002'
+  _globals['_ARTICLESTORESERVICE'].methods_by_name['ReadArticle']._loaded_options = None
+  _globals['_ARTICLESTORESERVICE'].methods_by_name['ReadArticle']._serialized_options = b'\222\202\031\005\n\001\001\020\001'
+  _globals['_ARTICLESTORESERVICE'].methods_by_name['ReadArticles']._loaded_options = None
+  _globals['_ARTICLESTORESERVICE'].methods_by_name['ReadArticles']._serialized_options = b'\222\202\031\005\n\001\001\020\001'
+  _globals['_ARTICLESTORESERVICE'].methods_by_name['RemoveArticle']._loaded_options = None
+  _globals['_ARTICLESTORESERVICE'].methods_by_name['RemoveArticle']._serialized_options = b'\222\202\031\005\n\001\002\020\002'
+  _globals['_ARTICLESTORESERVICE'].methods_by_name['FindArticles']._loaded_options = None
+  _globals['_ARTICLESTORESERVICE'].methods_by_name['FindArticles']._serialized_options = b'\222\202\031\005\n\001\001\020\001'
+  _globals['_PUTARTICLEREQUEST']._serialized_start=148
+  _globals['_PUTARTICLEREQUEST']._serialized_end=215
+  _globals['_PUTARTICLERESPONSE']._serialized_start=217
+  _globals['_PUTARTICLERESPONSE']._serialized_end=285
+  _globals['_READARTICLEREQUEST']._serialized_start=287
+  _globals['_READARTICLEREQUEST']._serialized_end=327
+  _globals['_READARTICLERESPONSE']._serialized_start=329
+  _globals['_READARTICLERESPONSE']._serialized_end=398
+  _globals['_READARTICLESREQUEST']._serialized_start=400
+  _globals['_READARTICLESREQUEST']._serialized_end=475
+  _globals['_READARTICLESRESPONSE']._serialized_start=477
+  _globals['_READARTICLESRESPONSE']._serialized_end=573
+  _globals['_REMOVEARTICLEREQUEST']._serialized_start=575
+  _globals['_REMOVEARTICLEREQUEST']._serialized_end=617
+  _globals['_REMOVEARTICLERESPONSE']._serialized_start=619
+  _globals['_REMOVEARTICLERESPONSE']._serialized_end=642
+  _globals['_FINDARTICLESREQUEST']._serialized_start=644
+  _globals['_FINDARTICLESREQUEST']._serialized_end=681
+  _globals['_FOUNDARTICLE']._serialized_start=683
+  _globals['_FOUNDARTICLE']._serialized_end=732
+  _globals['_FINDARTICLESRESPONSE']._serialized_start=734
+  _globals['_FINDARTICLESRESPONSE']._serialized_end=813
+  _globals['_ARTICLESTORESERVICE']._serialized_start=816
+  _globals['_ARTICLESTORESERVICE']._serialized_end=1431
 # @@protoc_insertion_point(module_scope)

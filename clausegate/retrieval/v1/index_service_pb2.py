@@ -25,42 +25,47 @@ _sym_db = _symbol_database.Default()
 from clausegate.corpus.v1 import chunk_pb2 as clausegate_dot_corpus_dot_v1_dot_chunk__pb2
 from clausegate.corpus.v1 import definition_pb2 as clausegate_dot_corpus_dot_v1_dot_definition__pb2
 from clausegate.corpus.v1 import document_pb2 as clausegate_dot_corpus_dot_v1_dot_document__pb2
+from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+clausegate/retrieval/v1/index_service.proto\x12\x17\x63lausegate.retrieval.v1\x1a clausegate/corpus/v1/chunk.proto\x1a%clausegate/corpus/v1/definition.proto\x1a#clausegate/corpus/v1/document.proto\x1a\x1cgoogle/api/annotations.proto\"9\n\nChunkBatch\x12+\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x1b.clausegate.corpus.v1.Chunk\"H\n\x0f\x44\x65\x66initionBatch\x12\x35\n\x0b\x64\x65\x66initions\x18\x01 \x03(\x0b\x32 .clausegate.corpus.v1.Definition\":\n\x06\x43ommit\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Document\"8\n\rReplaceHeader\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\t\"\x85\x02\n\x16ReplaceDocumentRequest\x12\x38\n\x06header\x18\x01 \x01(\x0b\x32&.clausegate.retrieval.v1.ReplaceHeaderH\x00\x12\x35\n\x06\x63hunks\x18\x02 \x01(\x0b\x32#.clausegate.retrieval.v1.ChunkBatchH\x00\x12?\n\x0b\x64\x65\x66initions\x18\x03 \x01(\x0b\x32(.clausegate.retrieval.v1.DefinitionBatchH\x00\x12\x31\n\x06\x63ommit\x18\x04 \x01(\x0b\x32\x1f.clausegate.retrieval.v1.CommitH\x00\x42\x06\n\x04part\"\x1d\n\x0cStoredChunks\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\"l\n\x0eReplaceReceipt\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Document\x12\x16\n\x0eindex_revision\x18\x02 \x01(\t\x12\x10\n\x08replaced\x18\x03 \x01(\x08\"\x97\x01\n\x17ReplaceDocumentResponse\x12\x37\n\x06stored\x18\x01 \x01(\x0b\x32%.clausegate.retrieval.v1.StoredChunksH\x00\x12:\n\x07receipt\x18\x02 \x01(\x0b\x32\'.clausegate.retrieval.v1.ReplaceReceiptH\x00\x42\x07\n\x05\x65vent\",\n\x15RemoveDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"0\n\x16RemoveDocumentResponse\x12\x16\n\x0eindex_revision\x18\x01 \x01(\t\"\x16\n\x14\x44\x65scribeIndexRequest\"\xd1\x01\n\x15\x44\x65scribeIndexResponse\x12\x17\n\x0f\x65mbedding_model\x18\x01 \x01(\t\x12\x1b\n\x13\x65mbedding_dimension\x18\x02 \x01(\x05\x12\x16\n\x0eindex_revision\x18\x03 \x01(\t\x12\x16\n\x0e\x64ocument_count\x18\x04 \x01(\x05\x12\x13\n\x0b\x63hunk_count\x18\x05 \x01(\x05\x12\x18\n\x10\x64\x65\x66inition_count\x18\x06 \x01(\x05\x12\x14\n\x0cwindow_count\x18\x07 \x01(\x05\x12\r\n\x05store\x18\x08 \x01(\t2\xff\x02\n\x0cIndexService\x12x\n\x0fReplaceDocument\x12/.clausegate.retrieval.v1.ReplaceDocumentRequest\x1a\x30.clausegate.retrieval.v1.ReplaceDocumentResponse(\x01\x30\x01\x12q\n\x0eRemoveDocument\x12..clausegate.retrieval.v1.RemoveDocumentRequest\x1a/.clausegate.retrieval.v1.RemoveDocumentResponse\x12\x81\x01\n\rDescribeIndex\x12-.clausegate.retrieval.v1.DescribeIndexRequest\x1a..clausegate.retrieval.v1.DescribeIndexResponse\"\x11\x82\xd3\xe4\x93\x02\x0b\x12\t/v1/indexb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+clausegate/retrieval/v1/index_service.proto\x12\x17\x63lausegate.retrieval.v1\x1a clausegate/corpus/v1/chunk.proto\x1a%clausegate/corpus/v1/definition.proto\x1a#clausegate/corpus/v1/document.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"9\n\nChunkBatch\x12+\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x1b.clausegate.corpus.v1.Chunk\"H\n\x0f\x44\x65\x66initionBatch\x12\x35\n\x0b\x64\x65\x66initions\x18\x01 \x03(\x0b\x32 .clausegate.corpus.v1.Definition\":\n\x06\x43ommit\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Document\"8\n\rReplaceHeader\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\t\"\x85\x02\n\x16ReplaceDocumentRequest\x12\x38\n\x06header\x18\x01 \x01(\x0b\x32&.clausegate.retrieval.v1.ReplaceHeaderH\x00\x12\x35\n\x06\x63hunks\x18\x02 \x01(\x0b\x32#.clausegate.retrieval.v1.ChunkBatchH\x00\x12?\n\x0b\x64\x65\x66initions\x18\x03 \x01(\x0b\x32(.clausegate.retrieval.v1.DefinitionBatchH\x00\x12\x31\n\x06\x63ommit\x18\x04 \x01(\x0b\x32\x1f.clausegate.retrieval.v1.CommitH\x00\x42\x06\n\x04part\"\x1d\n\x0cStoredChunks\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\"l\n\x0eReplaceReceipt\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Document\x12\x16\n\x0eindex_revision\x18\x02 \x01(\t\x12\x10\n\x08replaced\x18\x03 \x01(\x08\"\x97\x01\n\x17ReplaceDocumentResponse\x12\x37\n\x06stored\x18\x01 \x01(\x0b\x32%.clausegate.retrieval.v1.StoredChunksH\x00\x12:\n\x07receipt\x18\x02 \x01(\x0b\x32\'.clausegate.retrieval.v1.ReplaceReceiptH\x00\x42\x07\n\x05\x65vent\",\n\x15RemoveDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"0\n\x16RemoveDocumentResponse\x12\x16\n\x0eindex_revision\x18\x01 \x01(\t\"\x16\n\x14\x44\x65scribeIndexRequest\"\xd1\x01\n\x15\x44\x65scribeIndexResponse\x12\x17\n\x0f\x65mbedding_model\x18\x01 \x01(\t\x12\x1b\n\x13\x65mbedding_dimension\x18\x02 \x01(\x05\x12\x16\n\x0eindex_revision\x18\x03 \x01(\t\x12\x16\n\x0e\x64ocument_count\x18\x04 \x01(\x05\x12\x13\n\x0b\x63hunk_count\x18\x05 \x01(\x05\x12\x18\n\x10\x64\x65\x66inition_count\x18\x06 \x01(\x05\x12\x14\n\x0cwindow_count\x18\x07 \x01(\x05\x12\r\n\x05store\x18\x08 \x01(\t2\xa0\x03\n\x0cIndexService\x12\x83\x01\n\x0fReplaceDocument\x12/.clausegate.retrieval.v1.ReplaceDocumentRequest\x1a\x30.clausegate.retrieval.v1.ReplaceDocumentResponse\"\t\x92\x82\x19\x05\n\x01\x02\x10\x02(\x01\x30\x01\x12|\n\x0eRemoveDocument\x12..clausegate.retrieval.v1.RemoveDocumentRequest\x1a/.clausegate.retrieval.v1.RemoveDocumentResponse\"\t\x92\x82\x19\x05\n\x01\x02\x10\x02\x12\x8b\x01\n\rDescribeIndex\x12-.clausegate.retrieval.v1.DescribeIndexRequest\x1a..clausegate.retrieval.v1.DescribeIndexResponse\"\x1b\x92\x82\x19\x06\n\x02\x01\x02\x10\x01\x82\xd3\xe4\x93\x02\x0b\x12\t/v1/indexb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.retrieval.v1.index_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_INDEXSERVICE'].methods_by_name['ReplaceDocument']._loaded_options = None
+  _globals['_INDEXSERVICE'].methods_by_name['ReplaceDocument']._serialized_options = b'\222\202\031\005\n\001\002\020\002'
+  _globals['_INDEXSERVICE'].methods_by_name['RemoveDocument']._loaded_options = None
+  _globals['_INDEXSERVICE'].methods_by_name['RemoveDocument']._serialized_options = b'\222\202\031\005\n\001\002\020\002'
   _globals['_INDEXSERVICE'].methods_by_name['DescribeIndex']._loaded_options = None
-  _globals['_INDEXSERVICE'].methods_by_name['DescribeIndex']._serialized_options = b'\202\323\344\223\002\013\022\t/v1/index'
-  _globals['_CHUNKBATCH']._serialized_start=212
-  _globals['_CHUNKBATCH']._serialized_end=269
-  _globals['_DEFINITIONBATCH']._serialized_start=271
-  _globals['_DEFINITIONBATCH']._serialized_end=343
-  _globals['_COMMIT']._serialized_start=345
-  _globals['_COMMIT']._serialized_end=403
-  _globals['_REPLACEHEADER']._serialized_start=405
-  _globals['_REPLACEHEADER']._serialized_end=461
-  _globals['_REPLACEDOCUMENTREQUEST']._serialized_start=464
-  _globals['_REPLACEDOCUMENTREQUEST']._serialized_end=725
-  _globals['_STOREDCHUNKS']._serialized_start=727
-  _globals['_STOREDCHUNKS']._serialized_end=756
-  _globals['_REPLACERECEIPT']._serialized_start=758
-  _globals['_REPLACERECEIPT']._serialized_end=866
-  _globals['_REPLACEDOCUMENTRESPONSE']._serialized_start=869
-  _globals['_REPLACEDOCUMENTRESPONSE']._serialized_end=1020
-  _globals['_REMOVEDOCUMENTREQUEST']._serialized_start=1022
-  _globals['_REMOVEDOCUMENTREQUEST']._serialized_end=1066
-  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_start=1068
-  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_end=1116
-  _globals['_DESCRIBEINDEXREQUEST']._serialized_start=1118
-  _globals['_DESCRIBEINDEXREQUEST']._serialized_end=1140
-  _globals['_DESCRIBEINDEXRESPONSE']._serialized_start=1143
-  _globals['_DESCRIBEINDEXRESPONSE']._serialized_end=1352
-  _globals['_INDEXSERVICE']._serialized_start=1355
-  _globals['_INDEXSERVICE']._serialized_end=1738
+  _globals['_INDEXSERVICE'].methods_by_name['DescribeIndex']._serialized_options = b'\222\202\031\006\n\002\001\002\020\001\202\323\344\223\002\013\022\t/v1/index'
+  _globals['_CHUNKBATCH']._serialized_start=244
+  _globals['_CHUNKBATCH']._serialized_end=301
+  _globals['_DEFINITIONBATCH']._serialized_start=303
+  _globals['_DEFINITIONBATCH']._serialized_end=375
+  _globals['_COMMIT']._serialized_start=377
+  _globals['_COMMIT']._serialized_end=435
+  _globals['_REPLACEHEADER']._serialized_start=437
+  _globals['_REPLACEHEADER']._serialized_end=493
+  _globals['_REPLACEDOCUMENTREQUEST']._serialized_start=496
+  _globals['_REPLACEDOCUMENTREQUEST']._serialized_end=757
+  _globals['_STOREDCHUNKS']._serialized_start=759
+  _globals['_STOREDCHUNKS']._serialized_end=788
+  _globals['_REPLACERECEIPT']._serialized_start=790
+  _globals['_REPLACERECEIPT']._serialized_end=898
+  _globals['_REPLACEDOCUMENTRESPONSE']._serialized_start=901
+  _globals['_REPLACEDOCUMENTRESPONSE']._serialized_end=1052
+  _globals['_REMOVEDOCUMENTREQUEST']._serialized_start=1054
+  _globals['_REMOVEDOCUMENTREQUEST']._serialized_end=1098
+  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_start=1100
+  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_end=1148
+  _globals['_DESCRIBEINDEXREQUEST']._serialized_start=1150
+  _globals['_DESCRIBEINDEXREQUEST']._serialized_end=1172
+  _globals['_DESCRIBEINDEXRESPONSE']._serialized_start=1175
+  _globals['_DESCRIBEINDEXRESPONSE']._serialized_end=1384
+  _globals['_INDEXSERVICE']._serialized_start=1387
+  _globals['_INDEXSERVICE']._serialized_end=1803
 # @@protoc_insertion_point(module_scope)

@@ -22,11 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n-clausegate/retrieval/v1/project_service.proto\x12\x17\x63lausegate.retrieval.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa4\x01\n\x07Project\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12.\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Q\n\x14\x43reateProjectRequest\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\"J\n\x15\x43reateProjectResponse\x12\x31\n\x07project\x18\x01 \x01(\x0b\x32 .clausegate.retrieval.v1.Project\"\'\n\x11GetProjectRequest\x12\x12\n\nproject_id\x18\x01 \x01(\t\"G\n\x12GetProjectResponse\x12\x31\n\x07project\x18\x01 \x01(\x0b\x32 .clausegate.retrieval.v1.Project\"<\n\x13ListProjectsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"c\n\x14ListProjectsResponse\x12\x32\n\x08projects\x18\x01 \x03(\x0b\x32 .clausegate.retrieval.v1.Project\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"Q\n\x14UpdateProjectRequest\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\"J\n\x15UpdateProjectResponse\x12\x31\n\x07project\x18\x01 \x01(\x0b\x32 .clausegate.retrieval.v1.Project\"*\n\x14\x44\x65leteProjectRequest\x12\x12\n\nproject_id\x18\x01 \x01(\t\"\x17\n\x15\x44\x65leteProjectResponse2\xd4\x05\n\x0eProjectService\x12\x87\x01\n\rCreateProject\x12-.clausegate.retrieval.v1.CreateProjectRequest\x1a..clausegate.retrieval.v1.CreateProjectResponse\"\x17\x82\xd3\xe4\x93\x02\x11\"\x0c/v1/projects:\x01*\x12\x88\x01\n\nGetProject\x12*.clausegate.retrieval.v1.GetProjectRequest\x1a+.clausegate.retrieval.v1.GetProjectResponse\"!\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/projects/{project_id}\x12\x81\x01\n\x0cListProjects\x12,.clausegate.retrieval.v1.ListProjectsRequest\x1a-.clausegate.retrieval.v1.ListProjectsResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\x12\x0c/v1/projects\x12\x94\x01\n\rUpdateProject\x12-.clausegate.retrieval.v1.UpdateProjectRequest\x1a..clausegate.retrieval.v1.UpdateProjectResponse\"$\x82\xd3\xe4\x93\x02\x1e\x1a\x19/v1/projects/{project_id}:\x01*\x12\x91\x01\n\rDeleteProject\x12-.clausegate.retrieval.v1.DeleteProjectRequest\x1a..clausegate.retrieval.v1.DeleteProjectResponse\"!\x82\xd3\xe4\x93\x02\x1b*\x19/v1/projects/{project_id}b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n-clausegate/retrieval/v1/project_service.proto\x12\x17\x63lausegate.retrieval.v1\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa4\x01\n\x07Project\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12.\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Q\n\x14\x43reateProjectRequest\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\"J\n\x15\x43reateProjectResponse\x12\x31\n\x07project\x18\x01 \x01(\x0b\x32 .clausegate.retrieval.v1.Project\"\'\n\x11GetProjectRequest\x12\x12\n\nproject_id\x18\x01 \x01(\t\"G\n\x12GetProjectResponse\x12\x31\n\x07project\x18\x01 \x01(\x0b\x32 .clausegate.retrieval.v1.Project\"<\n\x13ListProjectsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"c\n\x14ListProjectsResponse\x12\x32\n\x08projects\x18\x01 \x03(\x0b\x32 .clausegate.retrieval.v1.Project\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"Q\n\x14UpdateProjectRequest\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\"J\n\x15UpdateProjectResponse\x12\x31\n\x07project\x18\x01 \x01(\x0b\x32 .clausegate.retrieval.v1.Project\"*\n\x14\x44\x65leteProjectRequest\x12\x12\n\nproject_id\x18\x01 \x01(\t\"\x17\n\x15\x44\x65leteProjectResponse2\x83\x06\n\x0eProjectService\x12\x90\x01\n\rCreateProject\x12-.clausegate.retrieval.v1.CreateProjectRequest\x1a..clausegate.retrieval.v1.CreateProjectResponse\" \x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02\x11\"\x0c/v1/projects:\x01*\x12\x92\x01\n\nGetProject\x12*.clausegate.retrieval.v1.GetProjectRequest\x1a+.clausegate.retrieval.v1.GetProjectResponse\"+\x92\x82\x19\x06\n\x02\x01\x02\x10\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/projects/{project_id}\x12\x8b\x01\n\x0cListProjects\x12,.clausegate.retrieval.v1.ListProjectsRequest\x1a-.clausegate.retrieval.v1.ListProjectsResponse\"\x1e\x92\x82\x19\x06\n\x02\x01\x02\x10\x01\x82\xd3\xe4\x93\x02\x0e\x12\x0c/v1/projects\x12\x9d\x01\n\rUpdateProject\x12-.clausegate.retrieval.v1.UpdateProjectRequest\x1a..clausegate.retrieval.v1.UpdateProjectResponse\"-\x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02\x1e\x1a\x19/v1/projects/{project_id}:\x01*\x12\x9a\x01\n\rDeleteProject\x12-.clausegate.retrieval.v1.DeleteProjectRequest\x1a..clausegate.retrieval.v1.DeleteProjectResponse\"*\x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02\x1b*\x19/v1/projects/{project_id}b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,37 +35,37 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.retrieval.v1.pro
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_PROJECTSERVICE'].methods_by_name['CreateProject']._loaded_options = None
-  _globals['_PROJECTSERVICE'].methods_by_name['CreateProject']._serialized_options = b'\202\323\344\223\002\021\"\014/v1/projects:\001*'
+  _globals['_PROJECTSERVICE'].methods_by_name['CreateProject']._serialized_options = b'\222\202\031\005\n\001\002\020\002\202\323\344\223\002\021\"\014/v1/projects:\001*'
   _globals['_PROJECTSERVICE'].methods_by_name['GetProject']._loaded_options = None
-  _globals['_PROJECTSERVICE'].methods_by_name['GetProject']._serialized_options = b'\202\323\344\223\002\033\022\031/v1/projects/{project_id}'
+  _globals['_PROJECTSERVICE'].methods_by_name['GetProject']._serialized_options = b'\222\202\031\006\n\002\001\002\020\001\202\323\344\223\002\033\022\031/v1/projects/{project_id}'
   _globals['_PROJECTSERVICE'].methods_by_name['ListProjects']._loaded_options = None
-  _globals['_PROJECTSERVICE'].methods_by_name['ListProjects']._serialized_options = b'\202\323\344\223\002\016\022\014/v1/projects'
+  _globals['_PROJECTSERVICE'].methods_by_name['ListProjects']._serialized_options = b'\222\202\031\006\n\002\001\002\020\001\202\323\344\223\002\016\022\014/v1/projects'
   _globals['_PROJECTSERVICE'].methods_by_name['UpdateProject']._loaded_options = None
-  _globals['_PROJECTSERVICE'].methods_by_name['UpdateProject']._serialized_options = b'\202\323\344\223\002\036\032\031/v1/projects/{project_id}:\001*'
+  _globals['_PROJECTSERVICE'].methods_by_name['UpdateProject']._serialized_options = b'\222\202\031\005\n\001\002\020\002\202\323\344\223\002\036\032\031/v1/projects/{project_id}:\001*'
   _globals['_PROJECTSERVICE'].methods_by_name['DeleteProject']._loaded_options = None
-  _globals['_PROJECTSERVICE'].methods_by_name['DeleteProject']._serialized_options = b'\202\323\344\223\002\033*\031/v1/projects/{project_id}'
-  _globals['_PROJECT']._serialized_start=138
-  _globals['_PROJECT']._serialized_end=302
-  _globals['_CREATEPROJECTREQUEST']._serialized_start=304
-  _globals['_CREATEPROJECTREQUEST']._serialized_end=385
-  _globals['_CREATEPROJECTRESPONSE']._serialized_start=387
-  _globals['_CREATEPROJECTRESPONSE']._serialized_end=461
-  _globals['_GETPROJECTREQUEST']._serialized_start=463
-  _globals['_GETPROJECTREQUEST']._serialized_end=502
-  _globals['_GETPROJECTRESPONSE']._serialized_start=504
-  _globals['_GETPROJECTRESPONSE']._serialized_end=575
-  _globals['_LISTPROJECTSREQUEST']._serialized_start=577
-  _globals['_LISTPROJECTSREQUEST']._serialized_end=637
-  _globals['_LISTPROJECTSRESPONSE']._serialized_start=639
-  _globals['_LISTPROJECTSRESPONSE']._serialized_end=738
-  _globals['_UPDATEPROJECTREQUEST']._serialized_start=740
-  _globals['_UPDATEPROJECTREQUEST']._serialized_end=821
-  _globals['_UPDATEPROJECTRESPONSE']._serialized_start=823
-  _globals['_UPDATEPROJECTRESPONSE']._serialized_end=897
-  _globals['_DELETEPROJECTREQUEST']._serialized_start=899
-  _globals['_DELETEPROJECTREQUEST']._serialized_end=941
-  _globals['_DELETEPROJECTRESPONSE']._serialized_start=943
-  _globals['_DELETEPROJECTRESPONSE']._serialized_end=966
-  _globals['_PROJECTSERVICE']._serialized_start=969
-  _globals['_PROJECTSERVICE']._serialized_end=1693
+  _globals['_PROJECTSERVICE'].methods_by_name['DeleteProject']._serialized_options = b'\222\202\031\005\n\001\002\020\002\202\323\344\223\002\033*\031/v1/projects/{project_id}'
+  _globals['_PROJECT']._serialized_start=170
+  _globals['_PROJECT']._serialized_end=334
+  _globals['_CREATEPROJECTREQUEST']._serialized_start=336
+  _globals['_CREATEPROJECTREQUEST']._serialized_end=417
+  _globals['_CREATEPROJECTRESPONSE']._serialized_start=419
+  _globals['_CREATEPROJECTRESPONSE']._serialized_end=493
+  _globals['_GETPROJECTREQUEST']._serialized_start=495
+  _globals['_GETPROJECTREQUEST']._serialized_end=534
+  _globals['_GETPROJECTRESPONSE']._serialized_start=536
+  _globals['_GETPROJECTRESPONSE']._serialized_end=607
+  _globals['_LISTPROJECTSREQUEST']._serialized_start=609
+  _globals['_LISTPROJECTSREQUEST']._serialized_end=669
+  _globals['_LISTPROJECTSRESPONSE']._serialized_start=671
+  _globals['_LISTPROJECTSRESPONSE']._serialized_end=770
+  _globals['_UPDATEPROJECTREQUEST']._serialized_start=772
+  _globals['_UPDATEPROJECTREQUEST']._serialized_end=853
+  _globals['_UPDATEPROJECTRESPONSE']._serialized_start=855
+  _globals['_UPDATEPROJECTRESPONSE']._serialized_end=929
+  _globals['_DELETEPROJECTREQUEST']._serialized_start=931
+  _globals['_DELETEPROJECTREQUEST']._serialized_end=973
+  _globals['_DELETEPROJECTRESPONSE']._serialized_start=975
+  _globals['_DELETEPROJECTRESPONSE']._serialized_end=998
+  _globals['_PROJECTSERVICE']._serialized_start=1001
+  _globals['_PROJECTSERVICE']._serialized_end=1772
 # @@protoc_insertion_point(module_scope)

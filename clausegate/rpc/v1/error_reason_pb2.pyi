@@ -125,8 +125,16 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     calls `CompileArticle` of an old server.
     """
     ERROR_REASON_UNAUTHENTICATED: _ErrorReason.ValueType  # 37
-    """UNAUTHENTICATED: the call carries no valid credential: `authorization: Bearer <API key>`. It does not say whether
-    the key was missing, malformed, unknown or revoked.
+    """UNAUTHENTICATED: the call carries no valid credential: `authorization: Bearer <API key or token>`. It does not say
+    whether that was missing, malformed, unknown, expired or revoked.
+    """
+    ERROR_REASON_PERMISSION_DENIED: _ErrorReason.ValueType  # 38
+    """PERMISSION_DENIED: the credential is valid and does not allow the call: it lacks the scope that the call needs,
+    or it is to write to a source that is not among its own. Example: `RemoveDocument` with a key of scope `query`.
+    """
+    ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 39
+    """RESOURCE_EXHAUSTED: the credential has made more calls than it may within a time. `RetryInfo` says when to try
+    again.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
@@ -237,7 +245,15 @@ ERROR_REASON_UNIMPLEMENTED: ErrorReason.ValueType  # 36
 calls `CompileArticle` of an old server.
 """
 ERROR_REASON_UNAUTHENTICATED: ErrorReason.ValueType  # 37
-"""UNAUTHENTICATED: the call carries no valid credential: `authorization: Bearer <API key>`. It does not say whether
-the key was missing, malformed, unknown or revoked.
+"""UNAUTHENTICATED: the call carries no valid credential: `authorization: Bearer <API key or token>`. It does not say
+whether that was missing, malformed, unknown, expired or revoked.
+"""
+ERROR_REASON_PERMISSION_DENIED: ErrorReason.ValueType  # 38
+"""PERMISSION_DENIED: the credential is valid and does not allow the call: it lacks the scope that the call needs,
+or it is to write to a source that is not among its own. Example: `RemoveDocument` with a key of scope `query`.
+"""
+ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 39
+"""RESOURCE_EXHAUSTED: the credential has made more calls than it may within a time. `RetryInfo` says when to try
+again.
 """
 Global___ErrorReason: typing_extensions.TypeAlias = ErrorReason

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from chassis.errors import CannotStart
 from services.answer.answers import Citation
 
 DOMAIN = b"clausegate.citation.v1\n"
@@ -22,7 +23,7 @@ _KEY = re.compile(r"(?P<key_id>[A-Za-z0-9][A-Za-z0-9._-]{0,63}):(?P<secret>[0-9A
 _SNAKE = re.compile(r"_([a-z0-9])")
 
 
-class SigningKeysBroken(ValueError):
+class SigningKeysBroken(CannotStart):
     """The file of signing keys cannot be used; the message names file and line, never a key."""
 
 

@@ -1,0 +1,64 @@
+"""What the contracts say of each RPC: which scopes open it, and which limits it counts against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from google.protobuf import descriptor_pool
+
+from clausegate.rpc.v1 import access_pb2
+
+
+class Scope(StrEnum):
+    """What a credential may be used for."""
+
+    QUERY = "query"
+    INGEST = "ingest"
+    ADMIN = "admin"
+    """Everything."""
+
+
+class Load(StrEnum):
+    """What a call weighs."""
+
+    READ = "read"
+    WRITE = "write"
+    QUERY = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Of one RPC."""
+
+    scopes: frozenset[Scope]
+    """One of them is needed."""
+    load: Load
+
+    def allows(self, scopes: frozenset[Scope]) -> bool:
+        """Whether a credential of these scopes may make the call."""
+        return Scope.ADMIN in scopes or not self.scopes.isdisjoint(scopes)
+
+
+UNDECLARED = Access(frozenset({Scope.ADMIN}), Load.READ)
+"""Of an RPC that says nothing: forgetting it closes it."""
+_LOADS = {access_pb2.LOAD_WRITE: Load.WRITE, access_pb2.LOAD_QUERY: Load.QUERY}
+
+
+@cache
+def access_of(path: str) -> Access:
+    """The access of `/package.Service/Method`, by the descriptors that are loaded."""
+    service, _, method = path.removeprefix("/").rpartition("/")
+    pool: Any = descriptor_pool.Default()  # type: ignore[no-untyped-call]  # its stubs are not typed
+    try:
+        found = pool.FindMethodByName(f"{service}.{method}")
+    except KeyError:
+        return UNDECLARED
+    options = found.GetOptions()
+    if not options.HasExtension(access_pb2.access):
+        return UNDECLARED
+    declared = options.Extensions[access_pb2.access]
+    scopes = frozenset(Scope[access_pb2.Scope.Name(each).removeprefix("SCOPE_")] for each in declared.scopes)
+    return Access(scopes or UNDECLARED.scopes, _LOADS.get(declared.load, Load.READ))

@@ -1,0 +1,29 @@
+"""How a process lets callers in: what its settings say of credentials and of the end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from chassis.api_keys import ApiKeys, configured_keys
+from chassis.settings import ProcessSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """What a server asks of its callers."""
+
+    credentials: ApiKeys | None = None
+    """Says whose a credential is; None: everybody is `LOCAL`, and only local addresses are bound."""
+    drain_seconds: float = 0.0
+    """How long running calls may go on after a stop was asked for."""
+
+
+LOCAL_ENTRANCE = Entrance()
+
+
+@asynccontextmanager
+async def entrance(settings: ProcessSettings) -> AsyncIterator[Entrance]:
+    """The entrance of a process, kept up to date until the context ends. Raises `ApiKeysBroken`."""
+    yield Entrance(configured_keys(settings.api_keys_file), settings.drain_seconds)
