@@ -12,12 +12,12 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1.health import aio as health_aio
 from grpc_reflection.v1alpha import reflection
-from opentelemetry.instrumentation.grpc import aio_server_interceptor
 
 from chassis.addresses import check_bindable
 from chassis.entrance import LOCAL_ENTRANCE, Entrance
 from chassis.interceptors import HEALTH, CallerInterceptor, ErrorInterceptor
 from chassis.readiness import Readiness
+from chassis.tracing import ServerTracing
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -62,13 +62,13 @@ async def serving(
     taken.
     """
     check_bindable(address, keys_configured=entrance.credentials is not None)
+    names = [name for services in offered for name in services.names]
     server = grpc.aio.server(
-        interceptors=[aio_server_interceptor(), ErrorInterceptor(), CallerInterceptor(entrance.credentials)],
+        interceptors=[ServerTracing(names), ErrorInterceptor(), CallerInterceptor(entrance.credentials)],
         options=OPTIONS,
     )
     health = health_aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
-    names = [name for services in offered for name in services.names]
     for services in offered:
         services.register(server)
     reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -44,6 +44,14 @@ def abort_of(error: ServiceError) -> Abort:
     details = (DETAILS_KEY, status.SerializeToString())
     metadata = (details, DO_NOT_REPEAT) if error.repeated else (details,)
     return Abort(grpc.StatusCode[error.code], error.message, metadata)
+
+
+def reason_of(code: str, trailing_metadata: Iterable[tuple[str, str | bytes]]) -> str:
+    """The reason of a failed call; where its server sent none, the canonical name of its code."""
+    for key, value in trailing_metadata:
+        if key == DETAILS_KEY and isinstance(value, bytes):
+            return _sent_error(grpc.StatusCode[code], status_pb2.Status.FromString(value)).reason
+    return code
 
 
 def error_of(failure: grpc.aio.AioRpcError) -> ServiceError:

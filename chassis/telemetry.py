@@ -1,33 +1,35 @@
-"""Traces, metrics and logs of a process; exported only when the standard OTLP variables name a collector.
+"""Traces and metrics of a process; exported only when the standard OTLP variables name a collector.
 
-Trace ids exist either way: audit records and logs carry them, and callers may send their own.
+Trace ids exist either way: audit records and logs carry them, and callers may send their own. Every name that
+is emitted stands in `docs/telemetry.md`. Nothing here takes words of a caller or of a document: an error is
+told by its reason, never by its message.
 """
 
 from __future__ import annotations
 
-import json
-import logging
-from collections.abc import Iterator
+import asyncio
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricExporter, PeriodicExportingMetricReader
-from opentelemetry.sdk.metrics.view import View
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+from opentelemetry.trace import Span, SpanKind, StatusCode
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-HTTP_ATTRIBUTES = View(
-    instrument_name="http.server.*", attribute_keys={"http.method", "http.target", "http.status_code"}
-)
-"""What requests are counted by. The instrumentation would add the Host header, which is a caller's text: each
-new one would be another series, here and where metrics are kept."""
+from chassis.errors import ServiceError
+from chassis.logs import configure_logs
 
-TELEMETRY_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+"""Bounds of the buckets of durations: a lookup takes a millisecond, a query without a model some 40 ms, one
+with a model seconds, the parsing of a long PDF a minute."""
+
+Attributes = Mapping[str, str | bool | int | float | Sequence[str]]
 
 
 class TelemetrySettings(BaseSettings):
@@ -69,7 +71,7 @@ def telemetry(service_name: str, settings: TelemetrySettings | None = None) -> I
     if settings.exports_traces:
         tracing.add_span_processor(BatchSpanProcessor(_span_exporter(settings)))
     readers = [PeriodicExportingMetricReader(_metric_exporter(settings))] if settings.exports_metrics else []
-    metering = MeterProvider(readers, resource, views=[HTTP_ATTRIBUTES])
+    metering = MeterProvider(readers, resource)
     trace.set_tracer_provider(tracing)
     metrics.set_meter_provider(metering)
     try:
@@ -106,37 +108,78 @@ def tracer(name: str) -> trace.Tracer:
     return trace.get_tracer(name)
 
 
-def counter(name: str, instrument: str, description: str) -> metrics.Counter:
-    """A counter of one package, e.g. `counter(__name__, …)`; safe to make at import."""
-    return metrics.get_meter(name).create_counter(instrument, description=description)
+def counter(name: str, instrument: str, description: str, unit: str = "1") -> metrics.Counter:
+    """A counter of one package, e.g. `counter(__name__, …)`; safe to make at import.
+
+    Attributes are of closed sets: reasons, names of our settings, never words of a caller.
+    """
+    return metrics.get_meter(name).create_counter(instrument, unit, description)
+
+
+def gauge(name: str, instrument: str, description: str, unit: str = "1") -> metrics.UpDownCounter:
+    """What goes up and down, told by its changes; else like `counter`."""
+    return metrics.get_meter(name).create_up_down_counter(instrument, unit, description)
+
+
+def histogram(
+    name: str, instrument: str, description: str, unit: str = "s", buckets: Sequence[float] = SECONDS
+) -> metrics.Histogram:
+    """Sizes or durations, counted by bucket; else like `counter`."""
+    return metrics.get_meter(name).create_histogram(
+        instrument, unit, description, explicit_bucket_boundaries_advisory=buckets
+    )
+
+
+def error_type(error: BaseException) -> str:
+    """What telemetry says of an error: its reason, `CANCELLED`, or `INTERNAL` for one that is not ours."""
+    if isinstance(error, ServiceError):
+        return error.reason
+    return "CANCELLED" if isinstance(error, asyncio.CancelledError | GeneratorExit) else "INTERNAL"
+
+
+@contextmanager
+def span(
+    of: trace.Tracer, name: str, attributes: Attributes | None = None, kind: SpanKind = SpanKind.INTERNAL
+) -> Iterator[Span]:
+    """A span for as long as the context lasts.
+
+    Of an error that leaves it only `error_type` is kept: its words may be those of a document.
+    """
+    with of.start_as_current_span(
+        name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as current:
+        try:
+            yield current
+        except BaseException as error:
+            fail(current, error_type(error))
+            raise
+
+
+def fail(failed: Span, reason: str) -> None:
+    """Say on a span that its work failed, and why."""
+    failed.set_attribute("error.type", reason)
+    failed.set_status(StatusCode.ERROR)
+
+
+_stages = tracer(__name__)
+_stage_duration = histogram(__name__, "clausegate.stage.duration", "Time of one stage of a task.")
+
+
+@contextmanager
+def stage(name: str) -> Iterator[Span]:
+    """One stage of a task: a span of this name, and its time in `clausegate.stage.duration`."""
+    began, measured = time.perf_counter(), {"clausegate.stage": name}
+    try:
+        with span(_stages, name) as current:
+            yield current
+    except BaseException as error:
+        measured["error.type"] = error_type(error)
+        raise
+    finally:
+        _stage_duration.record(time.perf_counter() - began, measured)
 
 
 def current_trace_id() -> str:
     """32 hexadecimal digits; empty outside any trace."""
     context = trace.get_current_span().get_span_context()
     return trace.format_trace_id(context.trace_id) if context.is_valid else ""
-
-
-class JsonFormatter(logging.Formatter):
-    """One JSON object a line: time (ISO 8601, UTC), level, logger, event, trace id, and what `extra` adds."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The record as one line."""
-        line: dict[str, object] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname,
-            "logger": record.name,
-            "event": record.getMessage(),
-            "trace_id": current_trace_id(),
-        }
-        line |= {key: value for key, value in vars(record).items() if key not in TELEMETRY_FIELDS}
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False, default=str)
-
-
-def configure_logs(level: int = logging.INFO) -> None:
-    """Send all logs to standard error as JSON lines."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter())
-    logging.basicConfig(level=level, handlers=[handler], force=True)

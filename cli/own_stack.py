@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from chassis.process import CANNOT_START
 from chassis.settings import SETTINGS_ERRORS, settings_problem
-from chassis.telemetry import JsonFormatter, telemetry
+from chassis.logs import JsonFormatter
+from chassis.telemetry import telemetry
 from cli.errors import CommandError
 from embedded.lock import DataInUse
 from embedded.settings import EmbeddedSettings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opentelemetry.instrumentation.asgi import OpenTelemetryMiddleware
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -36,11 +35,6 @@ def build_app(contracts: Contracts, downstream: Downstream, asked: Entrance) -> 
     app = Starlette(
         routes=[*_contract_routes(contracts, downstream), *own_routes],
         middleware=[
-            Middleware(
-                OpenTelemetryMiddleware,
-                excluded_urls="/healthz$,/readyz$",
-                exclude_spans=["receive", "send"],
-            ),
             Middleware(Observation, max_running=settings.max_running_requests),
             Middleware(RejectedBodies, limit=settings.max_upload_bytes),
             Middleware(

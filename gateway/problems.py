@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from contextvars import ContextVar
 from http import HTTPStatus
 
 from starlette.exceptions import HTTPException
@@ -52,6 +53,14 @@ STATUS_OF_REASON = {
 STATUS_OF_ERROR: Mapping[type[ServiceError], int] = {BodyTooLarge: 413, MethodNotAllowed: 405}
 
 
+_answered: ContextVar[str] = ContextVar("answered", default="")
+
+
+def answered_reason() -> str:
+    """The reason of the problem that the running request is answered with; empty for none."""
+    return _answered.get()
+
+
 def status_of(error: ServiceError) -> int:
     """The HTTP status of an error."""
     by_code = HTTP_STATUS.get(error.code, 500)
@@ -59,7 +68,11 @@ def status_of(error: ServiceError) -> int:
 
 
 def problem_of(error: ServiceError) -> dict[str, object]:
-    """The problem document. `type` leads to the reason's description in the documentation page."""
+    """The problem document that the running request is answered with.
+
+    `type` leads to the reason's description in the documentation page.
+    """
+    _answered.set(error.reason)
     problem: dict[str, object] = {
         "type": f"/docs#{error.reason}",
         "title": error.reason.replace("_", " ").capitalize(),

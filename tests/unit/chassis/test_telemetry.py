@@ -3,7 +3,8 @@ import logging
 
 import pytest
 
-from chassis.telemetry import JsonFormatter, TelemetrySettings
+from chassis.logs import JsonFormatter
+from chassis.telemetry import TelemetrySettings
 
 
 def _line(**extra: object) -> dict[str, object]:

@@ -1,0 +1,62 @@
+"""Logs as JSON lines on standard error: one event a line, with its trace and its caller."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+
+from opentelemetry import trace
+
+from chassis.auth import current_caller
+
+RECORD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+"""What every record has; what else one has came with `extra`."""
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line: time (ISO 8601, UTC), level, logger, event, trace and span id, and what `extra` adds.
+
+    Where somebody calls, also tenant and subject.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as one line."""
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "event": record.getMessage(),
+            **_trace(),
+            **_caller(),
+        }
+        line |= {key: value for key, value in vars(record).items() if key not in RECORD_FIELDS}
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _trace() -> dict[str, str]:
+    context = trace.get_current_span().get_span_context()
+    if not context.is_valid:
+        return {"trace_id": "", "span_id": ""}
+    return {
+        "trace_id": trace.format_trace_id(context.trace_id),
+        "span_id": trace.format_span_id(context.span_id),
+    }
+
+
+def _caller() -> dict[str, str]:
+    try:
+        caller = current_caller()
+    except LookupError:
+        return {}
+    return {"tenant": caller.tenant, "subject": caller.subject}
+
+
+def configure_logs(level: int = logging.INFO) -> None:
+    """Send all logs to standard error as JSON lines, Python's warnings too."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter())
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.captureWarnings(True)
