@@ -1,0 +1,204 @@
+"""The arithmetic of limits, with a clock of its own."""
+
+from contextlib import ExitStack
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chassis.access import Load
+from chassis.auth import LOCAL, Caller
+from chassis.limits import (
+    FORGET_FROM,
+    MILLISECOND,
+    SECOND,
+    Law,
+    LimitLaws,
+    Limits,
+    RateLimited,
+    TooManyAtOnce,
+)
+
+CALLER = Caller("default", "ann", credential_id="one")
+OTHER = Caller("default", "ben", credential_id="two")
+
+LAWS = st.builds(
+    Law,
+    per_second=st.floats(0.01, 5_000, allow_nan=False),
+    burst=st.integers(1, 50),
+    at_once=st.just(0),
+)
+PAUSES = st.lists(st.integers(0, 3 * SECOND), min_size=1, max_size=80)
+
+
+class Clock:
+    """Says what it is set to."""
+
+    def __init__(self) -> None:
+        self.now = 12_345_678_901
+
+    def __call__(self) -> int:
+        return self.now
+
+
+def limited(law: Law, clock: Clock, **laws) -> Limits:
+    return Limits(LimitLaws({load: law for load in Load}, **laws), clock)
+
+
+def ask(limits: Limits, caller: Caller = CALLER, load: Load = Load.READ) -> float:
+    """Make a call that takes no time; the seconds that a refused one is told to wait, else 0."""
+    try:
+        with limits.running(caller, load):
+            return 0.0
+    except RateLimited as refused:
+        return refused.retry_after_seconds
+
+
+@given(LAWS, PAUSES)
+def test_in_no_window_more_calls_pass_than_the_burst_and_the_rate_allow(law, pauses):
+    clock = Clock()
+    limits = limited(law, clock)
+    passed = []
+    for pause in pauses:
+        clock.now += pause
+        if not ask(limits):
+            passed.append(clock.now)
+
+    for first, start in enumerate(passed):
+        for last, end in enumerate(passed[first:], first):
+            assert last - first + 1 <= law.burst + law.per_second * (end - start) / SECOND
+
+
+@given(LAWS, PAUSES)
+def test_the_wait_that_is_told_suffices(law, pauses):
+    clock = Clock()
+    limits = limited(law, clock)
+    for pause in pauses:
+        clock.now += pause
+        wait = ask(limits)
+        clock.now += round(wait * 1000) * MILLISECOND
+        assert wait == 0 or ask(limits) == 0
+
+
+@given(LAWS, PAUSES)
+def test_a_wait_is_never_longer_than_one_call_takes_to_be_earned(law, pauses):
+    clock = Clock()
+    limits = limited(law, clock)
+    for pause in pauses:
+        clock.now += pause
+        assert ask(limits) <= 1 / law.per_second + 0.002
+
+
+@given(LAWS, PAUSES)
+def test_whoever_keeps_to_the_rate_is_never_refused(law, pauses):
+    clock = Clock()
+    limits = limited(law, clock)
+    for pause in pauses:
+        clock.now += pause + int(SECOND / law.per_second) + 1
+        assert ask(limits) == 0
+
+
+def test_a_burst_passes_at_once_and_one_more_does_not():
+    limits = limited(Law(per_second=2, burst=3, at_once=0), Clock())
+
+    assert [ask(limits) for _ in range(5)] == [0, 0, 0, 0.5, 0.5]
+
+
+def test_credentials_and_loads_have_buckets_of_their_own():
+    limits = limited(Law(per_second=1, burst=1, at_once=0), Clock())
+
+    assert ask(limits) == 0
+    assert ask(limits, OTHER) == 0
+    assert ask(limits, load=Load.QUERY) == 0
+    assert ask(limits) == 1
+
+
+def test_calls_at_once_are_bounded_by_load_and_end_with_their_work():
+    limits = limited(Law(per_second=0, burst=1, at_once=2), Clock())
+
+    with limits.running(CALLER, Load.QUERY), limits.running(CALLER, Load.QUERY):
+        with pytest.raises(TooManyAtOnce, match="queries") as refused, limits.running(CALLER, Load.QUERY):
+            pass
+        with limits.running(CALLER, Load.READ), limits.running(OTHER, Load.QUERY):
+            pass
+    with limits.running(CALLER, Load.QUERY):
+        pass
+
+    assert (refused.value.reason, refused.value.retry_after_seconds) == ("OVERLOADED", 1)
+
+
+def test_a_call_that_was_refused_counts_for_nothing():
+    limits = limited(Law(per_second=1, burst=2, at_once=1), Clock())
+
+    with limits.running(CALLER, Load.READ):
+        for _ in range(3):
+            with pytest.raises(TooManyAtOnce), limits.running(CALLER, Load.READ):
+                pass
+
+    assert ask(limits) == 0
+
+
+def test_a_call_that_fails_counts_no_longer():
+    limits = limited(Law(per_second=0, burst=1, at_once=1), Clock(), running=1)
+
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError), limits.running(CALLER, Load.READ):
+            raise ZeroDivisionError
+
+    assert ask(limits) == 0
+
+
+def test_all_callers_together_are_bounded_also_those_without_a_credential():
+    limits = Limits(LimitLaws(running=2))
+
+    with (
+        limits.running(LOCAL, Load.READ),
+        limits.running(CALLER, Load.READ),
+        pytest.raises(TooManyAtOnce),
+        limits.running(LOCAL, Load.READ),
+    ):
+        pass
+
+
+def test_a_caller_without_a_credential_has_no_rate_and_no_bound_of_its_own():
+    limits = limited(Law(per_second=1, burst=1, at_once=1), Clock(), open=1)
+
+    with ExitStack() as calls:
+        for _ in range(20):
+            calls.callback(limits.open(LOCAL))
+            calls.enter_context(limits.running(LOCAL, Load.QUERY))
+
+
+def test_one_credential_opens_half_of_what_a_process_runs_whatever_its_limits_are():
+    limits = Limits(LimitLaws(running=10))
+
+    closings = [limits.open(CALLER) for _ in range(5)]
+    with pytest.raises(TooManyAtOnce, match="open"):
+        limits.open(CALLER)
+    limits.open(OTHER)
+    closings.pop()()
+    limits.open(CALLER)
+
+
+def test_who_is_idle_is_forgotten_and_who_is_not_is_remembered():
+    clock = Clock()
+    limits = limited(Law(per_second=1, burst=2, at_once=0), clock)
+    held = limits.open(CALLER)
+    ask(limits, OTHER)
+    ask(limits, OTHER)
+    for number in range(20 * FORGET_FROM):
+        clock.now += SECOND // 1000
+        ask(limits, Caller("default", "x", credential_id=str(number)))
+
+    assert len(limits) <= 3 * FORGET_FROM
+    held()
+
+
+def test_forgetting_gives_nobody_a_second_burst():
+    clock = Clock()
+    limits = limited(Law(per_second=0.001, burst=1, at_once=0), clock)
+    ask(limits)
+    for number in range(3 * FORGET_FROM):
+        ask(limits, Caller("default", "x", credential_id=str(number)))
+
+    assert ask(limits) > 0
