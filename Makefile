@@ -41,6 +41,8 @@ test-weaviate: setup ## run the tests of the store on the Weaviate at WEAVIATE_U
 
 soak: setup ## run what takes longer: many kills, many generated cases
 	$(BIN)/python -m pytest -m soak -n auto --maxprocesses 4 -o faulthandler_timeout=0
+	$(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 -o faulthandler_timeout=0 \
+		--hypothesis-profile thorough tests/unit
 
 check: $(READY) ## lint, types, import rules, contracts, deployment
 	$(BIN)/ruff check .

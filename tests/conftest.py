@@ -31,8 +31,9 @@ def _only_this_machine(event: str, arguments: tuple[object, ...]) -> None:
 sys.addaudithook(_only_this_machine)
 
 # Hypothesis by itself lets an example fail that takes .2 s, which on a busy machine says nothing of the code.
-hypothesis.settings.register_profile("untimed", deadline=None)
-hypothesis.settings.load_profile("untimed")
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1_000)
+hypothesis.settings.load_profile("quick")
 
 # Settings and keys of the person who runs the tests are not the tests': a key would send documents away.
 for name in [name for name in os.environ if name.startswith(("CLAUSEGATE_", "OPENAI_"))]:  # noqa: TID251

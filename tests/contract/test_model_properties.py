@@ -133,19 +133,19 @@ generated = settings(
 )
 
 
-@settings(generated, max_examples=200)
+@settings(generated, max_examples=60)
 @given(case=queries)
 async def test_an_answer_is_true_to_the_documents_or_a_typed_failure(stack, case):
     await check_query(stack, case)
 
 
-@settings(generated, max_examples=100)
+@settings(generated, max_examples=40)
 @given(case=researches)
 async def test_snippets_are_true_to_the_documents_or_a_typed_failure(stack, case):
     await check_research(stack, case)
 
 
-@settings(generated, max_examples=60)
+@settings(generated, max_examples=30)
 @given(task=st.sampled_from(sorted(WRITING)), said=moves)
 async def test_what_a_model_writes_is_true_to_the_documents_or_a_typed_failure(stack, task, said):
     await check_writing(stack, task, said)

@@ -201,7 +201,9 @@ def test_what_only_an_own_stack_can_do_is_said_so(command, option, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "embedding", [{}, {"CLAUSEGATE_EMBEDDING_MODEL": "text-embedding-3-large"}], ids=["local", "served"]
+    "embedding",
+    [{}, pytest.param({"CLAUSEGATE_EMBEDDING_MODEL": "text-embedding-3-large"}, marks=pytest.mark.soak)],
+    ids=["local", "served"],
 )
 def test_an_answer_is_recorded_and_played_back_without_a_server(corpus, model, tmp_path, embedding):
     data, calls = str(tmp_path / "data"), str(tmp_path / "calls.jsonl")

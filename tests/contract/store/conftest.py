@@ -8,11 +8,14 @@ import pytest
 
 from services.retrieval.store.port import Store
 from tests.contract.store import weaviate_server
+from tests.contract.store.beside_others import open_restricted, open_restricted_on_fake
 from tests.contract.store.drafts import open_embedded
 
 STORES = [
     pytest.param(open_embedded, id="embedded"),
     pytest.param(weaviate_server.open_on_fake, id="weaviate-fake"),
+    pytest.param(open_restricted, id="restricted"),
+    pytest.param(open_restricted_on_fake, id="restricted-weaviate-fake"),
 ]
 if weaviate_server.URL:
     STORES.append(pytest.param(weaviate_server.open_weaviate, id="weaviate", marks=pytest.mark.weaviate))

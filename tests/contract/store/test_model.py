@@ -117,7 +117,7 @@ class StoreAsDictionary(RuleBasedStateMachine):
 
 
 class TestEmbeddedStore(StoreAsDictionary.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+    settings = settings(max_examples=10, stateful_step_count=25, deadline=None)
 
 
 class StoreAsDictionaryInFake(StoreAsDictionary):
@@ -125,7 +125,17 @@ class StoreAsDictionaryInFake(StoreAsDictionary):
 
 
 class TestFakeWeaviateStore(StoreAsDictionaryInFake.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=8, stateful_step_count=15, deadline=None)
+    settings = settings(max_examples=4, stateful_step_count=15, deadline=None)
+
+
+@pytest.mark.soak
+class TestEmbeddedStoreForLong(StoreAsDictionary.TestCase):  # type: ignore[name-defined,misc]
+    settings = settings(max_examples=300, stateful_step_count=25, deadline=None)
+
+
+@pytest.mark.soak
+class TestFakeWeaviateStoreForLong(StoreAsDictionaryInFake.TestCase):  # type: ignore[name-defined,misc]
+    settings = settings(max_examples=100, stateful_step_count=25, deadline=None)
 
 
 if weaviate_server.URL:

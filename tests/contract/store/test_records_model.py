@@ -124,7 +124,7 @@ async def _pages(read, key):
 
 
 class TestEmbeddedRecords(RecordsAsDictionaries.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+    settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
 
 
 class RecordsAsDictionariesInFake(RecordsAsDictionaries):
@@ -132,7 +132,7 @@ class RecordsAsDictionariesInFake(RecordsAsDictionaries):
 
 
 class TestFakeWeaviateRecords(RecordsAsDictionariesInFake.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=8, stateful_step_count=15, deadline=None)
+    settings = settings(max_examples=4, stateful_step_count=15, deadline=None)
 
 
 if weaviate_server.URL:

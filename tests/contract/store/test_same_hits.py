@@ -103,7 +103,7 @@ def _scores(hits: Hits) -> dict[str, float]:
 
 
 class TestEmbeddedStoreAndFake(TwoStores.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=8, stateful_step_count=15, deadline=None)
+    settings = settings(max_examples=4, stateful_step_count=15, deadline=None)
 
 
 if weaviate_server.URL:

@@ -289,4 +289,9 @@ async def test_two_processes_that_write_a_document_at_once_leave_a_whole_one_or_
 
 
 class TestStoreOnFailingWeaviate(StoreOnFailingWeaviate.TestCase):  # type: ignore[valid-type,misc]
-    settings = settings(max_examples=6, stateful_step_count=15, deadline=None)
+    settings = settings(max_examples=2, stateful_step_count=15, deadline=None)
+
+
+@pytest.mark.soak
+class TestStoreOnFailingWeaviateForLong(StoreOnFailingWeaviate.TestCase):  # type: ignore[valid-type,misc]
+    settings = settings(max_examples=200, stateful_step_count=20, deadline=None)
