@@ -42,7 +42,7 @@ class Clock:
 
 
 def limited(law: Law, clock: Clock, **laws) -> Limits:
-    return Limits(LimitLaws({load: law for load in Load}, **laws), clock)
+    return Limits(LimitLaws(dict.fromkeys(Load, law), **laws), clock)
 
 
 def ask(limits: Limits, caller: Caller = CALLER, load: Load = Load.READ) -> float:
