@@ -79,6 +79,13 @@ class PermissionDenied(ServiceError):
     reason = "PERMISSION_DENIED"
 
 
+class SourceNotHeld(PermissionDenied):
+    """A write to a source that is not among the credential's, whether or not there is anything in it."""
+
+    def __init__(self, source: str, field: str) -> None:
+        super().__init__(f"This credential does not hold the source {source}.", field=field)
+
+
 class Exhausted(ServiceError):
     """A bounded queue or limit is full."""
 

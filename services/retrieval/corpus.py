@@ -22,6 +22,11 @@ Vectors = NDArray[np.float32]
 """Shape (n, d), rows of unit norm."""
 
 
+def source_of(document_id: DocumentId) -> str:
+    """The source of a document, which its id begins with."""
+    return document_id.partition("/")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """Code points `start` (from 0) to `end` (exclusive) of a document's extracted text."""
@@ -146,6 +151,9 @@ class Scope:
 
     sources: tuple[str, ...] = ()
     document_ids: tuple[DocumentId, ...] = ()
+
+
+EVERYWHERE = Scope()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,17 @@
-"""One index for each tenant, and everything that works over it."""
+"""An index for each tenant and for each set of sources of one, and everything that works over it."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Self
+from weakref import WeakSet
 
+from chassis.auth import Caller
 from inference.embedding.model import EmbeddingModel
 from inference.tokens import TokenCounter
 from services.retrieval.context import Assembler
@@ -17,13 +20,17 @@ from services.retrieval.finding import Finder
 from services.retrieval.overview import Overviews
 from services.retrieval.search import Searcher
 from services.retrieval.store.port import Store, StoreUnavailable
+from services.retrieval.store.restricted import RestrictedStore
 
 logger = logging.getLogger(__name__)
+
+MAX_RESTRICTED = 32
+"""Sets of sources with an index at a time. A further one takes the place of the least recently used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The index of one tenant."""
+    """The index of one tenant, or what lies of it in some sources."""
 
     store: Store
     model: EmbeddingModel
@@ -51,39 +58,67 @@ class Indexes:
         model: EmbeddingModel,
         counter: TokenCounter,
         executor: Executor,
+        max_restricted: int = MAX_RESTRICTED,
     ) -> None:
+        """`max_restricted` is how many sets of sources have an index at a time, over all tenants."""
         self._open_store = open_store
         self._model = model
         self._counter = counter
         self._executor = executor
+        self._max_restricted = max_restricted
         self._open: dict[str, Index] = {}
         self._opening = asyncio.Lock()
+        self._restricted: OrderedDict[tuple[str, frozenset[str]], Index] = OrderedDict()
+        self._dropped: WeakSet[Overviews] = WeakSet()
 
-    async def of(self, tenant: str) -> Index:
-        """The index of `tenant`. Raises `StoreUnavailable` and `EmbeddingModelMismatch`."""
+    async def of(self, caller: Caller) -> Index:
+        """All that the caller may see: the index of its tenant, or what lies of it in the caller's sources.
+
+        Raises `StoreUnavailable` and `EmbeddingModelMismatch`.
+        """
+        whole = await self._of_tenant(caller.tenant)
+        return self._within(whole, caller) if caller.sources else whole
+
+    async def _of_tenant(self, tenant: str) -> Index:
         if tenant in self._open:  # without waiting for another tenant's to be opened
             return self._open[tenant]
         async with self._opening:
             if tenant not in self._open:
-                store = await self._open_store(tenant)
-                self._open[tenant] = Index.over(store, self._model, self._counter, self._executor)
+                self._open[tenant] = self._over(await self._open_store(tenant))
             return self._open[tenant]
 
-    async def warm(self, tenant: str) -> None:
-        """Open the index of `tenant` before it is asked for, and begin to read its overview.
+    def _within(self, whole: Index, caller: Caller) -> Index:
+        key = (caller.tenant, caller.sources)
+        if key not in self._restricted:
+            self._restricted[key] = self._over(RestrictedStore(whole.store, caller.sources))
+        self._restricted.move_to_end(key)
+        while len(self._restricted) > self._max_restricted:
+            # Not closed at once: a call may be working over it, and it goes with the last one.
+            _, oldest = self._restricted.popitem(last=False)
+            self._dropped.add(oldest.overviews)
+        return self._restricted[key]
+
+    def _over(self, store: Store) -> Index:
+        return Index.over(store, self._model, self._counter, self._executor)
+
+    async def warm(self, caller: Caller) -> None:
+        """Open the index of `caller` before it is asked for, and begin to read its overview.
 
         Left to its first call when the store may be there by then. Raises what `of` does otherwise.
         """
         try:
-            index = await self.of(tenant)
+            index = await self.of(caller)
         except StoreUnavailable as error:
             if error.retry_after_seconds is None:
                 raise
-            logger.warning("an index cannot be opened yet", extra={"tenant": tenant, "why": error.message})
+            logger.warning(
+                "an index cannot be opened yet", extra={"tenant": caller.tenant, "why": error.message}
+            )
         else:
             index.overviews.refresh()
 
     async def close(self) -> None:
         """Stop what runs in the background; the stores belong to whoever opened them."""
-        for index in self._open.values():
-            await index.overviews.close()
+        kept = [index.overviews for index in (*self._open.values(), *self._restricted.values())]
+        for overviews in (*kept, *self._dropped):
+            await overviews.close()

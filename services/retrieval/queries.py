@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from chassis.errors import InvalidInput, NotFound, Precondition
-from services.retrieval.corpus import DocumentId, Scope, Version
+from services.retrieval.corpus import EVERYWHERE, DocumentId, Scope, Version
 from services.retrieval.store.port import Store
 
 Item = TypeVar("Item")
@@ -65,7 +65,6 @@ class Limits:
     keyword_k: int = 10
 
 
-EVERYWHERE = Scope()
 DEFAULT_LIMITS = Limits()
 
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 
-from chassis.errors import InvalidInput
+from chassis.errors import InvalidInput, PermissionDenied
 from inference.embedding.model import EmbeddingModel
-from services.retrieval.corpus import Chunk, ChunkId, Definition, Document, DocumentId, Vector, Version
+from services.retrieval.corpus import (
+    Chunk,
+    ChunkId,
+    Definition,
+    Document,
+    DocumentId,
+    Vector,
+    Version,
+    source_of,
+)
 from services.retrieval.queries import DocumentNotFound
 from services.retrieval.store.port import Committed, Store
 from services.retrieval.windows import embed_chunks, window_vectors
@@ -67,7 +76,7 @@ async def replace(
     header = await anext(parts, None)
     if not isinstance(header, Header):
         raise InvalidInput("The first message must be the header.", field="header")
-    arriving = Arriving(header.version, set(await store.staged(header.version)))
+    arriving = Arriving(header.version, await _staged(store, header.version))
     known = await _live_vectors(store, header.version.document_id)
     async for part in parts:
         match part:
@@ -87,6 +96,14 @@ async def replace(
             case Header():
                 raise InvalidInput("The header must be sent once.", field="header")
     raise InvalidInput("The last message must be the commit.", field="commit")
+
+
+async def _staged(store: Store, version: Version) -> set[ChunkId]:
+    try:
+        return set(await store.staged(version))
+    except PermissionDenied as error:
+        error.field = "header.document_id"
+        raise
 
 
 async def _live_vectors(store: Store, document_id: DocumentId) -> dict[str, Vector]:
@@ -121,6 +138,7 @@ class Arriving:
             at = f"chunks.chunks[{number}]"
             if chunk.version != self.version:
                 raise InvalidInput("The chunk belongs to another version than the header names.", field=at)
+            _check_source(chunk.source, self.version, f"{at}.source")
             if chunk.ordinal != self.chunks + number:
                 raise InvalidInput("Chunks must be sent in document order.", field=f"{at}.ordinal")
             if len(chunk.text) != chunk.span.end - chunk.span.start or not chunk.text:
@@ -137,6 +155,7 @@ class Arriving:
             if definition.version != self.version:
                 message = "The definition belongs to another version than the header names."
                 raise InvalidInput(message, field=f"definitions.definitions[{number}]")
+            _check_source(definition.source, self.version, f"definitions.definitions[{number}].source")
         self.definitions += len(definitions)
 
     def check(self, document: Document) -> None:
@@ -144,6 +163,7 @@ class Arriving:
         if document.version != self.version:
             message = "The document is another version than the header names."
             raise InvalidInput(message, field="commit.document")
+        _check_source(document.source, self.version, "commit.document.source")
         for name, said, received in (
             ("chunk_count", document.chunk_count, self.chunks),
             ("definition_count", document.definition_count, self.definitions),
@@ -151,6 +171,12 @@ class Arriving:
             if said != received:
                 message = f"Must be the {received:,} that were sent, not {said:,}."
                 raise InvalidInput(message, field=f"commit.document.{name}")
+
+
+def _check_source(source: str, version: Version, field_name: str) -> None:
+    """What a credential may read is told by the source: it must not differ from that of the id."""
+    if source != source_of(version.document_id):
+        raise InvalidInput("Must be what the document's id begins with.", field=field_name)
 
 
 def _check_size(size: int, field_name: str) -> None:

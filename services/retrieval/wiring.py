@@ -63,7 +63,7 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
         counter = token_counter(settings.tiktoken_cache_dir)
         indexes = Indexes(stores.for_tenant, model, counter, executor)
         stack.push_async_callback(indexes.close)
-        await indexes.warm(LOCAL.tenant)
+        await indexes.warm(LOCAL)
         yield Services(
             names=tuple(
                 file.DESCRIPTOR.services_by_name[name].full_name

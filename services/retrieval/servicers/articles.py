@@ -22,7 +22,7 @@ Context = grpc.aio.ServicerContext[object, object]
 
 
 class ArticleStoreServicer(ArticleStoreServiceServicer):
-    """Serves each tenant its articles."""
+    """Serves each caller its articles."""
 
     def __init__(self, indexes: Indexes) -> None:
         self._indexes = indexes
@@ -68,7 +68,7 @@ class ArticleStoreServicer(ArticleStoreServiceServicer):
         )
 
     async def _store(self) -> Store:
-        index = await self._indexes.of(current_caller().tenant)
+        index = await self._indexes.of(current_caller())
         return index.store
 
 

@@ -16,7 +16,7 @@ Context = grpc.aio.ServicerContext[object, object]
 
 
 class DocumentServicer(DocumentServiceServicer):
-    """Serves each tenant its index."""
+    """Serves each caller its index."""
 
     def __init__(self, indexes: Indexes) -> None:
         self._indexes = indexes
@@ -26,7 +26,7 @@ class DocumentServicer(DocumentServiceServicer):
     ) -> wire.GetDocumentResponse:
         """Read one document."""
         document_id = required_document_id(request.document_id)
-        index = await self._indexes.of(current_caller().tenant)
+        index = await self._indexes.of(current_caller())
         document = await read_document(index.store, document_id)
         return wire.GetDocumentResponse(document=document_to_wire(document))
 
@@ -35,7 +35,7 @@ class DocumentServicer(DocumentServiceServicer):
     ) -> wire.ListDocumentsResponse:
         """Read a page of documents."""
         size = count(request.page_size, "page_size", default=50, limit=MAX_PAGE)
-        index = await self._indexes.of(current_caller().tenant)
+        index = await self._indexes.of(current_caller())
         page = await list_documents(index.store, scope(request.sources, ()), size, request.page_token)
         return wire.ListDocumentsResponse(
             documents=map(document_to_wire, page.items), next_page_token=page.next_token
@@ -46,7 +46,7 @@ class DocumentServicer(DocumentServiceServicer):
     ) -> wire.ListSourcesResponse:
         """Read a page of sources."""
         size = count(request.page_size, "page_size", default=50, limit=MAX_PAGE)
-        index = await self._indexes.of(current_caller().tenant)
+        index = await self._indexes.of(current_caller())
         page = await list_sources(index.store, size, request.page_token)
         return wire.ListSourcesResponse(
             sources=[

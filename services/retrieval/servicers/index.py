@@ -38,7 +38,7 @@ Context = grpc.aio.ServicerContext[object, object]
 
 
 class IndexServicer(IndexServiceServicer):
-    """Serves each tenant its index."""
+    """Serves each caller its index."""
 
     def __init__(self, indexes: Indexes, store_kind: str) -> None:
         """`store_kind` is what `DescribeIndex` calls the kind of store."""
@@ -49,7 +49,7 @@ class IndexServicer(IndexServiceServicer):
         self, request_iterator: Requests, context: Context
     ) -> AsyncIterator[wire.ReplaceDocumentResponse]:
         """Store a version and make it visible."""
-        index = await self._indexes.of(current_caller().tenant)
+        index = await self._indexes.of(current_caller())
         # Closed at once when the caller goes, so that nothing more is embedded for it.
         async with aclosing(replace(index.store, index.model, _parts(request_iterator))) as events:
             async for event in events:
@@ -60,14 +60,14 @@ class IndexServicer(IndexServiceServicer):
     ) -> wire.RemoveDocumentResponse:
         """Remove a document."""
         document_id = required_document_id(request.document_id)
-        index = await self._indexes.of(current_caller().tenant)
+        index = await self._indexes.of(current_caller())
         return wire.RemoveDocumentResponse(index_revision=await remove(index.store, document_id))
 
     async def DescribeIndex(  # noqa: N802
         self, request: wire.DescribeIndexRequest, context: Context
     ) -> wire.DescribeIndexResponse:
         """Say what the index holds."""
-        index = await self._indexes.of(current_caller().tenant)
+        index = await self._indexes.of(current_caller())
         revision = await index.store.revision()
         counts = await index.store.counts()
         return wire.DescribeIndexResponse(

@@ -21,7 +21,7 @@ Context = grpc.aio.ServicerContext[object, object]
 
 
 class ProjectServicer(ProjectServiceServicer):
-    """Serves each tenant its projects."""
+    """Serves each caller its projects."""
 
     def __init__(self, indexes: Indexes, now: Callable[[], datetime]) -> None:
         self._indexes = indexes
@@ -66,7 +66,7 @@ class ProjectServicer(ProjectServiceServicer):
         return wire.DeleteProjectResponse()
 
     async def _records(self) -> Records:
-        index = await self._indexes.of(current_caller().tenant)
+        index = await self._indexes.of(current_caller())
         return index.store.records
 
 

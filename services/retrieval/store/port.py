@@ -12,14 +12,17 @@ Rules that every store keeps, and that one shared contract suite checks:
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from chassis.errors import Conflict, InvalidInput, Precondition, Unavailable
 from chassis.readiness import Readiness
 from services.retrieval.corpus import (
+    EVERYWHERE,
     Chunk,
     ChunkId,
     Definition,
@@ -39,6 +42,8 @@ class StoreUnavailable(Unavailable):
     """The engine does not answer: it is closed, its disk is full or broken, or another process holds it."""
 
 
+REVISION_DIGITS = 32
+"""Hexadecimal, of a revision that is made of documents."""
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -47,6 +52,12 @@ def check_tenant(tenant: str) -> str:
     if not _TENANT.fullmatch(tenant):
         raise InvalidInput(f"Cannot name a tenant: {tenant!r}.", field="tenant")
     return tenant
+
+
+def revision_of(documents: Iterable[tuple[str, ...]]) -> str:
+    """Names the state of some documents, each given by its id, generation and time; in any order."""
+    state = json.dumps(sorted(documents))
+    return hashlib.sha256(state.encode()).hexdigest()[:REVISION_DIGITS]
 
 
 class IncompleteVersion(Conflict):
@@ -166,8 +177,11 @@ class Store(Protocol):
 
     # Reads --------------------------------------------------------------------------------------------------
 
-    async def revision(self) -> str:
-        """Opaque; changes with every commit and remove."""
+    async def revision(self, scope: Scope = EVERYWHERE) -> str:
+        """Opaque; changes with every commit and remove of a document in scope, and with no other's.
+
+        That of all documents costs next to nothing, any other a look at each document in scope.
+        """
         ...
 
     async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
@@ -246,8 +260,8 @@ class Store(Protocol):
         """What a search of this scope covers."""
         ...
 
-    async def counts(self) -> IndexCounts:
-        """Live rows."""
+    async def counts(self, scope: Scope = EVERYWHERE) -> IndexCounts:
+        """Live rows of the documents in scope."""
         ...
 
     async def close(self) -> None:

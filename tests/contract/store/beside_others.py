@@ -12,7 +12,7 @@ from services.retrieval.store.restricted import RestrictedStore
 from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import Draft, open_embedded, put
 
-OWN = frozenset({"cme", "opra", "ice", "a", "b", "c", "d"})
+OWN = frozenset({"cme", "opra", "ice", "tariffs", "a", "b", "c", "d"})
 """Every source that the suite writes to."""
 OTHERS = [
     Draft(
@@ -38,7 +38,7 @@ async def restricted(opened: AbstractAsyncContextManager[Store]) -> AsyncIterato
             await put(store, draft)
         staged = Draft("dtcc/new.txt", ["fee fee fee"] * 9)
         await store.put_chunks(staged.version, staged.chunks)
-        for number in range(60):
+        for number in range(2):
             await put_records_of_others(store, number)
         yield RestrictedStore(store, OWN)
 

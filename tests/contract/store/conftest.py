@@ -15,7 +15,7 @@ STORES = [
     pytest.param(open_embedded, id="embedded"),
     pytest.param(weaviate_server.open_on_fake, id="weaviate-fake"),
     pytest.param(open_restricted, id="restricted"),
-    pytest.param(open_restricted_on_fake, id="restricted-weaviate-fake"),
+    pytest.param(open_restricted_on_fake, id="restricted-weaviate-fake", marks=pytest.mark.soak),
 ]
 if weaviate_server.URL:
     STORES.append(pytest.param(weaviate_server.open_weaviate, id="weaviate", marks=pytest.mark.weaviate))

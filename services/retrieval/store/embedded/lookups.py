@@ -25,7 +25,7 @@ from services.retrieval.store.embedded.rows import (
     read_embedded_chunk,
     scope_values,
 )
-from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
+from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts, revision_of
 
 STAGED = """
     SELECT c.chunk_id FROM chunks c JOIN versions v ON v.number = c.version
@@ -75,11 +75,12 @@ COVERAGE = f"""
         coalesce(sum(json_array_length(unreadable_pages)), 0) AS unreadable_pages
     FROM versions v WHERE {IN_SCOPE}
 """  # noqa: S608
-COUNTS = """
+COUNTS = f"""
     SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks,
         coalesce(sum(definition_count), 0) AS definitions, coalesce(sum(window_count), 0) AS windows
-    FROM versions WHERE live
-"""
+    FROM versions v WHERE {IN_SCOPE}
+"""  # noqa: S608
+STATE = f"SELECT document_id, generation, indexed_at FROM versions v WHERE {IN_SCOPE}"  # noqa: S608
 
 
 def staged(connection: sqlite3.Connection, version: Version) -> frozenset[ChunkId]:
@@ -166,6 +167,11 @@ def coverage(connection: sqlite3.Connection, scope: Scope) -> Coverage:
     return Coverage(*connection.execute(COVERAGE, scope_values(scope)).fetchone())
 
 
-def counts(connection: sqlite3.Connection) -> IndexCounts:
+def counts(connection: sqlite3.Connection, scope: Scope) -> IndexCounts:
     """See `Store.counts`."""
-    return IndexCounts(*connection.execute(COUNTS).fetchone())
+    return IndexCounts(*connection.execute(COUNTS, scope_values(scope)).fetchone())
+
+
+def revision(connection: sqlite3.Connection, scope: Scope) -> str:
+    """See `Store.revision`; of some documents."""
+    return revision_of(map(tuple, connection.execute(STATE, scope_values(scope))))

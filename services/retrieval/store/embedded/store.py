@@ -15,6 +15,7 @@ from typing import Concatenate, ParamSpec, TextIO, TypeVar
 
 from services.retrieval.clock import now
 from services.retrieval.corpus import (
+    EVERYWHERE,
     Chunk,
     ChunkId,
     Definition,
@@ -117,8 +118,10 @@ class EmbeddedStore:
         """See `Store.remove`."""
         return await self._threads.write(self._index.remove, document_id)
 
-    async def revision(self) -> str:
+    async def revision(self, scope: Scope = EVERYWHERE) -> str:
         """See `Store.revision`."""
+        if scope != EVERYWHERE:
+            return await self._threads.look_up(lookups.revision, scope)
         self._threads.check_open()
         return self._index.current.view.revision
 
@@ -188,9 +191,9 @@ class EmbeddedStore:
         """See `Store.coverage`."""
         return await self._threads.look_up(lookups.coverage, scope)
 
-    async def counts(self) -> IndexCounts:
+    async def counts(self, scope: Scope = EVERYWHERE) -> IndexCounts:
         """See `Store.counts`."""
-        return await self._threads.look_up(lookups.counts)
+        return await self._threads.look_up(lookups.counts, scope)
 
     async def close(self) -> None:
         """See `Store.close`. Waits for what runs."""

@@ -24,7 +24,7 @@ from services.retrieval.corpus import (
     Scope,
     Version,
 )
-from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
+from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts, revision_of
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.keys import key_of, order_key
 from services.retrieval.store.weaviate.objects import (
@@ -63,6 +63,12 @@ class Lookups:
         """See `Store.revision`."""
         found = await self._tenant.by_ids("read revision", self._names.state, [STATE], ["revision"])
         return str(found[0].properties["revision"]) if found else EMPTY
+
+    async def revision_within(self, scope: Scope) -> str:
+        """See `Store.revision`; of some documents."""
+        names = [*VERSION, "indexed_at"]
+        found = await self._tenant.every(self._names.documents, filters.within(scope), names)
+        return revision_of(tuple(str(each.properties[name]) for name in names) for each in found)
 
     async def live(self, document_ids: Iterable[DocumentId]) -> dict[DocumentId, LiveDocument]:
         """What is live of these documents; those that are not live are left out."""
@@ -236,10 +242,10 @@ class Lookups:
         names = ["page_count", "unreadable_count"]
         return Coverage(*await self._tenant.sums(self._names.documents, names, filters.within(scope)))
 
-    async def counts(self) -> IndexCounts:
+    async def counts(self, scope: Scope) -> IndexCounts:
         """See `Store.counts`."""
         names = ["chunk_count", "definition_count", "window_count"]
-        return IndexCounts(*await self._tenant.sums(self._names.documents, names, []))
+        return IndexCounts(*await self._tenant.sums(self._names.documents, names, filters.within(scope)))
 
     async def stored_counts(self, version: Version) -> tuple[int, int]:
         """Chunks and windows that are stored of a version, live or not."""

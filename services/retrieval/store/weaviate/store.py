@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from services.retrieval.corpus import (
+    EVERYWHERE,
     Chunk,
     ChunkId,
     Definition,
@@ -71,9 +72,10 @@ class WeaviateStore:
         """See `Store.remove`."""
         return await self._writer.remove(document_id)
 
-    async def revision(self) -> str:
+    async def revision(self, scope: Scope = EVERYWHERE) -> str:
         """See `Store.revision`."""
-        return await self._writer.revision()
+        whole = await self._writer.revision()
+        return whole if scope == EVERYWHERE else await self._lookups.revision_within(scope)
 
     async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
         """See `Store.keyword_hits`."""
@@ -141,9 +143,9 @@ class WeaviateStore:
         """See `Store.coverage`."""
         return await self._lookups.coverage(scope)
 
-    async def counts(self) -> IndexCounts:
+    async def counts(self, scope: Scope = EVERYWHERE) -> IndexCounts:
         """See `Store.counts`."""
-        return await self._lookups.counts()
+        return await self._lookups.counts(scope)
 
     async def close(self) -> None:
         """See `Store.close`. Nothing: the connection is shared."""

@@ -1,0 +1,137 @@
+"""Projects and articles as a restricted caller sees them: those that name nothing but its own sources.
+
+One that names another source as well is hidden as a whole. A part of it would mislead: its name may be
+confidential, and an answer "from the project" would be silent about documents that the project holds.
+Ids are the tenant's: one that something hidden has cannot be taken, and that is all that is told of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from typing import TypeVar
+
+from chassis.errors import PermissionDenied, SourceNotHeld
+from services.retrieval.articles import fold_title
+from services.retrieval.corpus import Article, ArticleId, Project, ProjectId, source_of
+from services.retrieval.store.records import Records
+
+Record = TypeVar("Record", Project, Article)
+RecordId = TypeVar("RecordId", ProjectId, ArticleId)
+MIN_READ = 50
+"""Records of one read: some may be hidden."""
+
+
+class RestrictedRecords:
+    """`Records` over others: those within some sources."""
+
+    def __init__(self, records: Records, sources: Collection[str]) -> None:
+        self._records = records
+        self._sources = frozenset(sources)
+
+    async def create_project(self, project: Project) -> bool:
+        """See `Records.create_project`; False also for the id of a hidden one."""
+        self._check_project(project)
+        return await self._records.create_project(project)
+
+    async def update_project(self, project: Project) -> Project | None:
+        """See `Records.update_project`."""
+        self._check_project(project)
+        if await self.project(project.project_id) is None:
+            return None
+        return await self._records.update_project(project)
+
+    async def project(self, project_id: ProjectId) -> Project | None:
+        """See `Records.project`."""
+        found = await self._records.project(project_id)
+        return found if found and self._holds_project(found) else None
+
+    async def projects(self, after: ProjectId | None, limit: int) -> Sequence[Project]:
+        """See `Records.projects`."""
+        every = _every(self._records.projects, after, limit, lambda each: each.project_id)
+        return await _first(every, self._holds_project, limit)
+
+    async def delete_project(self, project_id: ProjectId) -> bool:
+        """See `Records.delete_project`."""
+        return await self.project(project_id) is not None and await self._records.delete_project(project_id)
+
+    async def put_article(self, article: Article) -> None:
+        """See `Records.put_article`. Raises `PermissionDenied` for the id of a hidden one."""
+        for source, field in _named_by(article):
+            if source not in self._sources:
+                raise SourceNotHeld(source, field)
+        taken = await self._records.article(article.article_id)
+        if taken and not self._holds_article(taken):
+            raise PermissionDenied("This credential cannot use this id.", field="article.article_id")
+        await self._records.put_article(article)
+
+    async def article(self, article_id: ArticleId) -> Article | None:
+        """See `Records.article`."""
+        found = await self._records.article(article_id)
+        return found if found and self._holds_article(found) else None
+
+    async def articles(self, after: ArticleId | None, limit: int) -> Sequence[Article]:
+        """See `Records.articles`."""
+        every = _every(self._records.articles, after, limit, lambda each: each.article_id)
+        return await _first(every, self._holds_article, limit)
+
+    async def delete_article(self, article_id: ArticleId) -> bool:
+        """See `Records.delete_article`."""
+        return await self.article(article_id) is not None and await self._records.delete_article(article_id)
+
+    async def articles_titled(self, folded_titles: Sequence[str]) -> Mapping[str, ArticleId]:
+        """See `Records.articles_titled`. Reads all articles: a hidden one may have taken a title last."""
+        wanted = frozenset(folded_titles)
+        latest: dict[str, Article] = {}
+        async for each in _every(self._records.articles, None, MIN_READ, lambda each: each.article_id):
+            title = fold_title(each.title)
+            if title not in wanted or not self._holds_article(each):
+                continue
+            # By id they come in order: of several of one time the last stays.
+            if title not in latest or latest[title].compiled_at <= each.compiled_at:
+                latest[title] = each
+        return {title: each.article_id for title, each in latest.items()}
+
+    def _holds_project(self, project: Project) -> bool:
+        return self._sources.issuperset(project.sources)
+
+    def _holds_article(self, article: Article) -> bool:
+        return all(source in self._sources for source, _ in _named_by(article))
+
+    def _check_project(self, project: Project) -> None:
+        for source in project.sources:
+            if source not in self._sources:
+                raise SourceNotHeld(source, "sources")
+
+
+def _named_by(article: Article) -> list[tuple[str, str]]:
+    """Every source that an article has something of, and the field that says so."""
+    named = [(source, "article.sources") for source in article.scope.sources]
+    named += [(source_of(each), "article.document_ids") for each in article.scope.document_ids]
+    named += [(source_of(each.document_id), "article.basis") for each in article.basis]
+    return named
+
+
+async def _every(
+    read: Callable[[RecordId | None, int], Awaitable[Sequence[Record]]],
+    after: RecordId | None,
+    limit: int,
+    id_of: Callable[[Record], RecordId],
+) -> AsyncIterator[Record]:
+    """The records after `after`, in order; about `limit` are wanted."""
+    while found := await read(after, max(limit, MIN_READ)):
+        for each in found:
+            yield each
+        after = id_of(found[-1])
+
+
+async def _first(
+    records: AsyncIterator[Record], holds: Callable[[Record], bool], limit: int
+) -> Sequence[Record]:
+    first: list[Record] = []
+    if limit > 0:
+        async for each in records:
+            if holds(each):
+                first.append(each)
+            if len(first) == limit:
+                break
+    return tuple(first)
