@@ -56,7 +56,11 @@ def access_of(path: str) -> Access:
         found = pool.FindMethodByName(f"{service}.{method}")
     except KeyError:
         return UNDECLARED
-    options = found.GetOptions()
+    return declared_access(found.GetOptions())
+
+
+def declared_access(options: Any) -> Access:
+    """What the options of a method (`google.protobuf.MethodOptions`) declare."""
     if not options.HasExtension(access_pb2.access):
         return UNDECLARED
     declared = options.Extensions[access_pb2.access]

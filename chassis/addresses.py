@@ -1,4 +1,4 @@
-"""Addresses a process may bind: any when callers need a key, else loopback and Unix sockets."""
+"""Addresses a process may bind: any when callers need a credential, else loopback and Unix sockets."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ UNIX_PATH_LIMIT = 107
 
 
 class AddressRefused(CannotStart):
-    """The address is malformed, too long, or reachable by others while no API keys are configured."""
+    """The address is malformed, too long, or reachable by others while no credentials are configured."""
 
 
-def check_bindable(address: str, *, keys_configured: bool) -> str:
+def check_bindable(address: str, *, credentials_configured: bool) -> str:
     """Return `address` (`host:port` or `unix:path`) when a process may bind it.
 
     Raises `AddressRefused` with what to do.
@@ -27,9 +27,10 @@ def check_bindable(address: str, *, keys_configured: bool) -> str:
     host, separator, port = address.rpartition(":")
     if not separator or not port.isdecimal() or int(port) > 65535:
         raise AddressRefused(f"{address}: expected host:port or unix:path")
-    if not keys_configured and not is_loopback(host):
+    if not credentials_configured and not is_loopback(host):
         raise AddressRefused(
-            f"{address}: without CLAUSEGATE_API_KEYS_FILE only loopback and Unix sockets may be bound"
+            f"{address}: without credentials (CLAUSEGATE_API_KEYS_FILE or CLAUSEGATE_JWT_ISSUER) only "
+            "loopback and Unix sockets may be bound"
         )
     return address
 

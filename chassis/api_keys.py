@@ -10,54 +10,61 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import logging
 import re
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from chassis.auth import Caller
-from chassis.errors import CannotStart, Unauthenticated
+from chassis.access import Scope
+from chassis.auth import Caller, Refused
+from chassis.watched_file import WatchedFile
 
-logger = logging.getLogger(__name__)
-
-VERSION = 1
-"""Of the file's layout. A process refuses what it does not know: it could be a limit of a key."""
+VERSION = 2
+"""Of the file's layout, as it is written. A process refuses what it does not know: it could limit a key."""
+UNLIMITED = 1
+"""The layout before keys had scopes, sources and an expiry: its keys may do everything."""
+PREFIX = "cg_"
 ID_BYTES = 8
 SECRET_BYTES = 32
-REFUSED = "A valid API key is needed: `authorization: Bearer <key>`."
-_PRESENTED = re.compile(r"(?i:bearer) +cg_(?P<key_id>[0-9a-f]{16})_(?P<secret>[0-9a-f]{64})")
+_PRESENTED = re.compile(rf"{PREFIX}(?P<key_id>[0-9a-f]{{16}})_(?P<secret>[0-9a-f]{{64}})")
 _KEY_ID = re.compile(r"[0-9a-f]{16}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ANY = re.compile(r".*", re.DOTALL)
+_LIMITS = {"scopes", "sources", "expires"}
 _NAMES = {"key_id", "tenant", "subject", "sha256", "created", "revoked"}
 _NO_HASH = "0" * 64
-
-
-class ApiKeysBroken(CannotStart):
-    """The file of API keys is missing or cannot be used; the message is one line that names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
     """What the file says of one key."""
 
-    key_id: str
-    """16 hexadecimal digits; no secret."""
     caller: Caller
-    """Whose it is."""
+    """Whose it is and what it opens; `credential_id` is the key's id, 16 hexadecimal digits and no secret."""
     sha256: str
     """Of the secret, 64 hexadecimal digits."""
     created: datetime
+    expires: datetime | None = None
+    """From then on it opens nothing; None: it does not expire."""
     revoked: datetime | None = None
 
+    @property
+    def key_id(self) -> str:
+        """Names it to people and in the file."""
+        return self.caller.credential_id
 
-def new_key(caller: Caller, now: datetime) -> tuple[ApiKey, str]:
+    def has_expired(self, now: datetime) -> bool:
+        """Whether its time is over."""
+        return self.expires is not None and self.expires <= now
+
+
+def new_key(caller: Caller, now: datetime, expires: datetime | None = None) -> tuple[ApiKey, str]:
     """A new key, and what its owner presents: the one copy of the secret that there ever is."""
     key_id, secret = secrets.token_hex(ID_BYTES), secrets.token_hex(SECRET_BYTES)
-    return ApiKey(key_id, caller, _hash(secret), now), f"cg_{key_id}_{secret}"
+    caller = replace(caller, credential_id=key_id)
+    return ApiKey(caller, _hash(secret), now, expires), f"{PREFIX}{key_id}_{secret}"
 
 
 def _hash(secret: str) -> str:
@@ -71,8 +78,11 @@ def to_json(keys: Sequence[ApiKey]) -> str:
             "key_id": key.key_id,
             "tenant": key.caller.tenant,
             "subject": key.caller.subject,
+            "scopes": sorted(key.caller.scopes),
+            "sources": sorted(key.caller.sources),
             "sha256": key.sha256,
             "created": key.created.isoformat(),
+            "expires": key.expires.isoformat() if key.expires else None,
             "revoked": key.revoked.isoformat() if key.revoked else None,
         }
         for key in keys
@@ -85,14 +95,15 @@ def from_json(text: str) -> tuple[ApiKey, ...]:
     document = json.loads(text)
     if not isinstance(document, dict) or document.keys() != {"version", "keys"}:
         raise ValueError("expected an object with version and keys")
-    if document["version"] != VERSION:
-        raise ValueError(f"version {document['version']!r} is not {VERSION}")
+    if document["version"] not in (UNLIMITED, VERSION):
+        raise ValueError(f"version {document['version']!r} is neither {UNLIMITED} nor {VERSION}")
     if not isinstance(document["keys"], list):
         raise ValueError("keys is not a list")
+    limited = document["version"] != UNLIMITED
     keys: dict[str, ApiKey] = {}
     for number, entry in enumerate(document["keys"]):
         try:
-            key = _key_of(entry)
+            key = _key_of(entry, limited=limited)
         except ValueError as error:
             raise ValueError(f"keys[{number}]: {error}") from error
         if key.key_id in keys:
@@ -101,16 +112,38 @@ def from_json(text: str) -> tuple[ApiKey, ...]:
     return tuple(keys.values())
 
 
-def _key_of(entry: object) -> ApiKey:
-    if not isinstance(entry, dict) or entry.keys() != _NAMES:
-        raise ValueError(f"expected an object with {', '.join(sorted(_NAMES))}")
+def _key_of(entry: object, *, limited: bool) -> ApiKey:
+    names = _NAMES | _LIMITS if limited else _NAMES
+    if not isinstance(entry, dict) or entry.keys() != names:
+        raise ValueError(f"expected an object with {', '.join(sorted(names))}")
     return ApiKey(
-        key_id=_text(entry, "key_id", _KEY_ID),
-        caller=Caller(_text(entry, "tenant"), _text(entry, "subject")),
+        caller=Caller(
+            tenant=_text(entry, "tenant"),
+            subject=_text(entry, "subject"),
+            scopes=_scopes(entry) if limited else frozenset(Scope),
+            sources=frozenset(_texts(entry, "sources")) if limited else frozenset(),
+            credential_id=_text(entry, "key_id", _KEY_ID),
+        ),
         sha256=_text(entry, "sha256", _SHA256),
         created=_instant(entry, "created"),
-        revoked=None if entry["revoked"] is None else _instant(entry, "revoked"),
+        expires=_instant(entry, "expires") if entry.get("expires") is not None else None,
+        revoked=_instant(entry, "revoked") if entry["revoked"] is not None else None,
     )
+
+
+def _scopes(entry: Mapping[str, object]) -> frozenset[Scope]:
+    named = _texts(entry, "scopes")
+    known = [scope.value for scope in Scope]
+    if not named or not set(named) <= set(known):
+        raise ValueError(f"scopes is not one or more of {', '.join(known)}")
+    return frozenset(Scope(name) for name in named)
+
+
+def _texts(entry: Mapping[str, object], name: str) -> Collection[str]:
+    values = entry[name]
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError(f"{name} is not a list of texts")
+    return values
 
 
 def _text(entry: Mapping[str, object], name: str, pattern: re.Pattern[str] = _ANY) -> str:
@@ -134,71 +167,24 @@ class ApiKeys:
     """The keys of a file as it stands now."""
 
     def __init__(self, path: Path) -> None:
-        """Raises `ApiKeysBroken`."""
-        self._path = path
-        self._seen = self._state()
-        try:
-            self._keys = self._read()
-        except (OSError, ValueError) as error:
-            raise ApiKeysBroken(f"CLAUSEGATE_API_KEYS_FILE: {path}: {_said(error)}") from error
+        """Raises `FileBroken`."""
+        self._file = WatchedFile("CLAUSEGATE_API_KEYS_FILE", path, _by_id)
 
-    def caller_of(self, authorization: Sequence[str]) -> Caller:
-        """Whose key the values of `authorization` hold.
-
-        Raises `Unauthenticated`, in the same words whatever is wrong; the log says what. Looks at the file's
-        state, which costs microseconds, so that the first call after a revocation is refused.
-        """
-        self._reread()
-        presented = _PRESENTED.fullmatch(authorization[0]) if len(authorization) == 1 else None
-        if presented is None:
-            raise _refused("malformed" if authorization else "missing")
-        key = self._keys.get(presented["key_id"])
-        genuine = hmac.compare_digest(_hash(presented["secret"]), key.sha256 if key else _NO_HASH)
+    def caller_of(self, presented: str, now: datetime) -> Caller:
+        """Whose key this is. Raises `Refused`; the first call after a revocation is refused."""
+        parts = _PRESENTED.fullmatch(presented)
+        if parts is None:
+            raise Refused("malformed")
+        key = self._file.now().get(parts["key_id"])
+        genuine = hmac.compare_digest(_hash(parts["secret"]), key.sha256 if key else _NO_HASH)
         if key is None or not genuine:
-            raise _refused("unknown", presented["key_id"])
+            raise Refused("unknown", parts["key_id"])
         if key.revoked:
-            raise _refused("revoked", key.key_id)
+            raise Refused("revoked", key.key_id)
+        if key.has_expired(now):
+            raise Refused("expired", key.key_id)
         return key.caller
 
-    def _reread(self) -> None:
-        """Take the file's new version, if there is one; what cannot be used is logged once, and left."""
-        state = self._state()
-        if state == self._seen:
-            return
-        self._seen = state
-        try:
-            self._keys = self._read()
-        except (OSError, ValueError) as error:
-            logger.error(
-                "API keys cannot be read again; those read before go on",
-                extra={"file": str(self._path), "error": _said(error)},
-            )
-        else:
-            logger.info("API keys read again", extra={"keys": len(self._keys)})
 
-    def _state(self) -> tuple[int, int, int] | None:
-        """Differs between versions of the file; None when there is none."""
-        try:
-            found = self._path.stat()
-        except OSError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
-
-    def _read(self) -> dict[str, ApiKey]:
-        return {key.key_id: key for key in from_json(self._path.read_text(encoding="utf-8"))}
-
-
-def configured_keys(path: Path | None) -> ApiKeys | None:
-    """The keys of the file that the settings name; None when they name none. Raises `ApiKeysBroken`."""
-    return ApiKeys(path) if path else None
-
-
-def _refused(why: str, key_id: str = "") -> Unauthenticated:
-    logger.info("caller refused", extra={"why": why, "key_id": key_id})
-    return Unauthenticated(REFUSED)
-
-
-def _said(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return error.strerror or type(error).__name__
-    return f"not JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)
+def _by_id(text: str) -> Mapping[str, ApiKey]:
+    return {key.key_id: key for key in from_json(text)}

@@ -16,6 +16,7 @@ AUTHORIZATION = "authorization"
 MAX_SUBJECT_CHARACTERS = 200
 # Names folders and tenants of stores: one part of a path, and none that differs from another by case alone.
 _TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_SOURCE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,29 @@ class Caller:
     """Which credential said so, as limits count and logs name it; no secret. Empty for `LOCAL`."""
 
     def __post_init__(self) -> None:
-        """Raises `ValueError` for what can name no tenant or subject."""
+        """Raises `ValueError` for what can name no tenant, subject or source."""
         if not _TENANT.fullmatch(self.tenant):
             raise ValueError("a tenant has 1 to 64 lower-case letters, digits, - and _, the first not - or _")
         if not 0 < len(self.subject) <= MAX_SUBJECT_CHARACTERS or not self.subject.isprintable():
             raise ValueError(f"a subject is one line of 1 to {MAX_SUBJECT_CHARACTERS} printable characters")
+        if not all(map(_SOURCE.fullmatch, self.sources)):
+            raise ValueError(
+                "a source has 1 to 64 lower-case letters, digits, -, _ and ., the first a letter or digit"
+            )
+
+    def may_use(self, source: str) -> bool:
+        """Whether the caller may read and write the documents of a source."""
+        return not self.sources or source in self.sources
+
+
+class Refused(Exception):
+    """A credential opens nothing; why is for the log, callers are told the same of every one."""
+
+    def __init__(self, why: str, credential_id: str = "") -> None:
+        """`why` is one of few words; `credential_id` is empty for what was not recognised."""
+        super().__init__(why)
+        self.why = why
+        self.credential_id = credential_id
 
 
 LOCAL = Caller(tenant="default", subject="anonymous")

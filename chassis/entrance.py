@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from chassis.api_keys import ApiKeys, configured_keys
+from chassis.api_keys import ApiKeys
+from chassis.credentials import Credentials
 from chassis.settings import ProcessSettings
 
 
@@ -14,7 +15,7 @@ from chassis.settings import ProcessSettings
 class Entrance:
     """What a server asks of its callers."""
 
-    credentials: ApiKeys | None = None
+    credentials: Credentials | None = None
     """Says whose a credential is; None: everybody is `LOCAL`, and only local addresses are bound."""
     drain_seconds: float = 0.0
     """How long running calls may go on after a stop was asked for."""
@@ -25,5 +26,6 @@ LOCAL_ENTRANCE = Entrance()
 
 @asynccontextmanager
 async def entrance(settings: ProcessSettings) -> AsyncIterator[Entrance]:
-    """The entrance of a process, kept up to date until the context ends. Raises `ApiKeysBroken`."""
-    yield Entrance(configured_keys(settings.api_keys_file), settings.drain_seconds)
+    """The entrance of a process, kept up to date until the context ends. Raises `FileBroken`."""
+    file = settings.api_keys_file
+    yield Entrance(Credentials(ApiKeys(file)) if file else None, settings.drain_seconds)

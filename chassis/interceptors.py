@@ -13,9 +13,9 @@ import grpc
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection
 
-from chassis.access import access_of
-from chassis.api_keys import ApiKeys
+from chassis.access import Access, access_of
 from chassis.auth import AUTHORIZATION, LOCAL, Caller, set_caller, set_credential
+from chassis.credentials import Credentials
 from chassis.deadlines import set_deadline
 from chassis.errors import PermissionDenied, ServiceError, Unimplemented
 from chassis.status import abort_of
@@ -40,7 +40,7 @@ class CallerInterceptor(grpc.aio.ServerInterceptor):
     gRPC health serves everybody, reflection everybody with a credential.
     """
 
-    def __init__(self, credentials: ApiKeys | None) -> None:
+    def __init__(self, credentials: Credentials | None) -> None:
         """Without credentials everybody is `LOCAL`."""
         self._credentials = credentials
 
@@ -51,29 +51,28 @@ class CallerInterceptor(grpc.aio.ServerInterceptor):
         method = handler_call_details.method
         if not method.startswith(f"/{HEALTH}/"):
             try:
-                caller = self._identify(handler_call_details)
+                caller = await self._identify(handler_call_details)
                 if not method.startswith(f"/{REFLECTION}/"):
-                    check_access(caller, method)
+                    check_access(caller, access_of(method))
             except ServiceError as error:
                 return _failing(error)
         return await continuation(handler_call_details)
 
-    def _identify(self, details: grpc.HandlerCallDetails) -> Caller:
+    async def _identify(self, details: grpc.HandlerCallDetails) -> Caller:
         """Say whose the running call is. Only a credential that was checked goes on to other services: one
         that these would take and this one does not know must not meet what is kept here for `LOCAL`."""
         if self._credentials is None:
             set_caller(LOCAL)
             return LOCAL
         values = [str(value) for key, value in details.invocation_metadata or () if key == AUTHORIZATION]
-        caller = self._credentials.caller_of(values)
+        caller = await self._credentials.caller_of(values)
         set_caller(caller)
         set_credential(values[0])
         return caller
 
 
-def check_access(caller: Caller, method: str) -> None:
-    """Raise `PermissionDenied` unless the caller's scopes open `/package.Service/Method`."""
-    access = access_of(method)
+def check_access(caller: Caller, access: Access) -> None:
+    """Raise `PermissionDenied` unless the caller's scopes open an RPC of this access."""
     if not access.allows(caller.scopes):
         needed = " or ".join(sorted(access.scopes))
         raise PermissionDenied(f"This call needs a credential of scope {needed}.")

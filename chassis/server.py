@@ -61,7 +61,7 @@ async def serving(
     Raises `AddressRefused` unless there are credentials or the address is local, and `OSError` when it is
     taken.
     """
-    check_bindable(address, keys_configured=entrance.credentials is not None)
+    check_bindable(address, credentials_configured=entrance.credentials is not None)
     names = [name for services in offered for name in services.names]
     server = grpc.aio.server(
         interceptors=[ServerTracing(names), ErrorInterceptor(), CallerInterceptor(entrance.credentials)],

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from chassis.access import Scope
 from chassis.api_keys import ApiKey, new_key
 from chassis.auth import Caller
 from cli.errors import CommandError
@@ -33,57 +35,108 @@ File = Annotated[
         help="The file of keys.",
     ),
 ]
+Scopes = Annotated[
+    list[Scope] | None,
+    typer.Option("--scope", help="What it may do; repeat for several. Query and ingest unless given."),
+]
+Sources = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--source",
+        metavar="NAME",
+        help="A source it may read and write; repeat for several. All unless given.",
+    ),
+]
+Expires = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHEN",
+        help="When it ends: 12h, 90d or 8w from now, or a date (its first moment in UTC) or time in ISO "
+        "8601. Never unless given.",
+    ),
+]
+DEFAULT_SCOPES = (Scope.QUERY, Scope.INGEST)
+"""What a key may do for which nobody has said it: the daily work, and nothing of an operator's."""
+_DURATION = re.compile(r"([1-9][0-9]{0,4})([hdw])")
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 @keys.command()
-def create(
+def create(  # noqa: PLR0913 - its parameters are the options of the command
     file: File,
     tenant: Annotated[str, typer.Option(metavar="NAME", help="Whose documents the key opens.")],
     subject: Annotated[str, typer.Option(metavar="NAME", help="Who uses it, as audit records name them.")],
+    scopes: Scopes = None,
+    sources: Sources = None,
+    expires: Expires = None,
     json: Json = False,
 ) -> None:
     """Make a key and print it, this once; processes that run take it from their next call."""
     output = Output(json)
 
     async def work() -> int:
+        now = datetime.now(UTC).replace(microsecond=0)
         try:
-            caller = Caller(tenant, subject)
+            caller = Caller(tenant, subject, frozenset(scopes or DEFAULT_SCOPES), frozenset(sources or ()))
+            key, presented = new_key(caller, now, expiry_of(expires, now) if expires is not None else None)
         except ValueError as error:
             raise CommandError(str(error)) from error
-        key, presented = new_key(caller, datetime.now(UTC).replace(microsecond=0))
         with changing(file) as known:
             known.append(key)
         if json:
-            output.json({**_as_json(key), "apiKey": presented})
+            output.json({**_as_json(key, now), "apiKey": presented})
         else:
             output.verbatim(presented)
-            output.notes([f"key {key.key_id} of {subject} ({tenant}); it is shown this once"])
+            described = f"{subject} ({tenant}): {_scopes(key)}; {_sources(key)}; {_state(key, now)}"
+            output.notes([f"key {key.key_id} of {described}. It is shown this once"])
         return 0
 
     run(work(), output)
 
 
+def expiry_of(text: str, now: datetime) -> datetime:
+    """When a key that is made now ends. Raises `ValueError`, also for what has passed."""
+    duration = _DURATION.fullmatch(text)
+    if duration:
+        return now + timedelta(**{_UNITS[duration[2]]: int(duration[1])})
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError("--expires: expected 12h, 90d, 8w, or a date or time in ISO 8601") from error
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        instant = instant.replace(tzinfo=UTC)
+    if instant.tzinfo is None:
+        raise ValueError("--expires: a time needs its zone, as in 2027-01-31T18:00+01:00")
+    if instant <= now:
+        raise ValueError("--expires: this has passed")
+    return instant.astimezone(UTC)
+
+
 @keys.command("list")
 def list_keys(file: File, json: Json = False) -> None:
-    """List all keys, revoked ones among them."""
+    """List all keys, expired and revoked ones among them."""
     output = Output(json)
 
     async def work() -> int:
+        now = datetime.now(UTC)
         known = read_keys(file)
         if json:
-            output.json({"keys": [_as_json(key) for key in known]})
+            output.json({"keys": [_as_json(key, now) for key in known]})
         else:
             rows = (
                 (
                     Text(key.key_id, "cyan"),
                     key.caller.tenant,
                     key.caller.subject,
+                    _scopes(key),
+                    _sources(key),
                     key.created.isoformat(),
-                    key.revoked.isoformat() if key.revoked else "",
+                    _state(key, now),
                 )
                 for key in known
             )
-            print_table(output.console, ("Key", "Tenant", "Subject", "Created", "Revoked"), rows)
+            columns = ("Key", "Tenant", "Subject", "Scopes", "Sources", "Created", "State")
+            print_table(output.console, columns, rows)
         return 0
 
     run(work(), output)
@@ -99,15 +152,16 @@ def revoke(
     output = Output(json)
 
     async def work() -> int:
+        now = datetime.now(UTC).replace(microsecond=0)
         with changing(file) as known:
             number = next((i for i, key in enumerate(known) if key.key_id == key_id), None)
             if number is None:
                 raise CommandError("no key has this id; `clausegate keys list` shows them")
             if known[number].revoked is None:
-                known[number] = replace(known[number], revoked=datetime.now(UTC).replace(microsecond=0))
+                known[number] = replace(known[number], revoked=now)
             revoked = known[number]
         if json:
-            output.json(_as_json(revoked))
+            output.json(_as_json(revoked, now))
         else:
             output.console.print(f"revoked {key_id}", markup=False)
         return 0
@@ -115,11 +169,31 @@ def revoke(
     run(work(), output)
 
 
-def _as_json(key: ApiKey) -> Mapping[str, object]:
+def _scopes(key: ApiKey) -> str:
+    return ", ".join(sorted(key.caller.scopes))
+
+
+def _sources(key: ApiKey) -> str:
+    return ", ".join(sorted(key.caller.sources)) or "all sources"
+
+
+def _state(key: ApiKey, now: datetime) -> str:
+    if key.revoked:
+        return f"revoked {key.revoked.isoformat()}"
+    if key.expires is None:
+        return "does not expire"
+    return f"{'expired' if key.has_expired(now) else 'expires'} {key.expires.isoformat()}"
+
+
+def _as_json(key: ApiKey, now: datetime) -> Mapping[str, object]:
     return {
         "keyId": key.key_id,
         "tenant": key.caller.tenant,
         "subject": key.caller.subject,
+        "scopes": sorted(key.caller.scopes),
+        "sources": sorted(key.caller.sources),
         "created": key.created.isoformat(),
+        "expires": key.expires.isoformat() if key.expires else None,
+        "expired": key.has_expired(now),
         "revoked": key.revoked.isoformat() if key.revoked else None,
     }

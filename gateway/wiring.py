@@ -64,12 +64,12 @@ async def serving(settings: GatewaySettings) -> AsyncIterator[str]:
     """Serve HTTP; yields the address as bound (`host:port` or `unix:path`).
 
     Leaving it stops accepting, lets running requests go on for `drain_seconds`, then cuts them off. Raises
-    `ApiKeysBroken`, `AddressRefused` unless there are credentials or the address is local, and `OSError` when
+    `FileBroken`, `AddressRefused` unless there are credentials or the address is local, and `OSError` when
     it is taken.
     """
     cut_off = asyncio.Event()
     async with entrance(settings) as asked:
-        check_bindable(settings.gateway_address, keys_configured=asked.credentials is not None)
+        check_bindable(settings.gateway_address, credentials_configured=asked.credentials is not None)
         with bound_socket(settings.gateway_address) as listener:
             async with (
                 gateway(settings, asked, cut_off) as app,

@@ -13,6 +13,7 @@ import httpx
 import clausegate
 from chassis.api_keys import ApiKeys, new_key, to_json
 from chassis.auth import Caller
+from chassis.credentials import Credentials
 from chassis.entrance import Entrance
 from chassis.server import serving
 from gateway.settings import GatewaySettings
@@ -68,7 +69,7 @@ async def keyed_stack(
     """
     file, data = folder / "keys.json", folder / "data"
     file.write_text(to_json(KEYS))
-    known = ApiKeys(file)
+    known = Credentials(ApiKeys(file))
     free = "127.0.0.1:0"
     async with (
         retrieval(RetrievalSettings(data_dir=data, model_dir=MODEL, **(store or {}))) as index,

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import grpc
@@ -12,6 +13,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from chassis.api_keys import ApiKey, ApiKeys, new_key, to_json
 from chassis.auth import Caller, current_caller
 from chassis.channel import open_channel
+from chassis.credentials import Credentials
 from chassis.entrance import Entrance
 from chassis.errors import ServiceError, Unavailable
 from chassis.server import Services, serving
@@ -88,13 +90,13 @@ async def refusal_of(channel: grpc.aio.Channel, kind: str, key: str | None) -> S
     return error_of(failed.value)
 
 
-def keys_in(folder, *keys: ApiKey) -> ApiKeys:
+def keys_in(folder, *keys: ApiKey) -> Credentials:
     (folder / "keys.json").write_text(to_json(keys))
-    return ApiKeys(folder / "keys.json")
+    return Credentials(ApiKeys(folder / "keys.json"))
 
 
 @asynccontextmanager
-async def running(echo: Echo, keys: ApiKeys | None, **channel):
+async def running(echo: Echo, keys: Credentials | None, **channel):
     services = Services((NAME,), echo.register)
     async with (
         serving("127.0.0.1:0", [services], Entrance(keys, drain_seconds=1)) as address,
@@ -104,7 +106,7 @@ async def running(echo: Echo, keys: ApiKeys | None, **channel):
 
 
 @asynccontextmanager
-async def two_services(keys: ApiKeys, behind: Echo, front_keys: ApiKeys | None, **channel):
+async def two_services(keys: Credentials, behind: Echo, front_keys: Credentials | None, **channel):
     """A channel to a service that asks the one behind it."""
     async with running(behind, keys, **channel) as inner, running(Echo(inner), front_keys) as outer:
         yield outer
@@ -126,7 +128,7 @@ async def test_a_call_without_a_valid_key_is_refused_before_anything_of_it_is_re
         error = await refusal_of(channel, kind, key)
 
     assert (error.code, error.reason) == ("UNAUTHENTICATED", "UNAUTHENTICATED")
-    assert error.message == "A valid API key is needed: `authorization: Bearer <key>`."
+    assert error.message == "A valid credential is needed: `authorization: Bearer <API key or token>`."
     assert echo.begun == 0
 
 
@@ -239,7 +241,7 @@ async def test_a_key_that_is_revoked_while_the_server_runs_is_refused_from_the_n
     async with running(Echo(), keys_in(tmp_path, ANNAS)) as channel:
         assert await asked(channel, "unary_unary", ANNA) == b"acme/anna"
         staged = tmp_path / "staged"
-        staged.write_text(to_json([ApiKey(ANNAS.key_id, ANNAS.caller, ANNAS.sha256, NOW, NOW), BERTS]))
+        staged.write_text(to_json([replace(ANNAS, revoked=NOW), BERTS]))
         staged.replace(tmp_path / "keys.json")
 
         assert (await refusal_of(channel, "unary_unary", ANNA)).code == "UNAUTHENTICATED"

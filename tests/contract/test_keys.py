@@ -161,7 +161,7 @@ async def test_the_client_presents_its_key(stack):
     async with stack.client(ANNA) as client:
         assert (await client.describe_index()).document_count == 0
     async with stack.client("") as client:
-        with pytest.raises(clausegate.ClausegateError, match="UNAUTHENTICATED: A valid API key is needed"):
+        with pytest.raises(clausegate.ClausegateError, match="UNAUTHENTICATED: A valid credential is needed"):
             await client.describe_index()
 
 

@@ -62,7 +62,7 @@ def test_a_command_without_a_valid_key_says_so(server, key):
 
     assert done.returncode == 1
     assert done.stderr.strip() == (
-        "error: UNAUTHENTICATED: A valid API key is needed: `authorization: Bearer <key>`."
+        "error: UNAUTHENTICATED: A valid credential is needed: `authorization: Bearer <API key or token>`."
     )
 
 

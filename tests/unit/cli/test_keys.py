@@ -2,20 +2,24 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from chassis.access import Scope
 from chassis.api_keys import ApiKeys
-from chassis.auth import Caller
-from chassis.errors import Unauthenticated
+from chassis.auth import Caller, Refused
 from cli.errors import CommandError
 from cli.key_file import changing, read_keys
+from cli.keys import expiry_of
 from cli.main import app
 
 ROOT = Path(__file__).parents[3]
 ANNA = ("--tenant", "acme", "--subject", "anna")
+NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -29,6 +33,10 @@ def keys(*arguments: str, file: Path, ends: int = 0):
     return result
 
 
+def caller_of(file: Path, presented: str) -> Caller:
+    return ApiKeys(file).caller_of(presented, NOW)
+
+
 def listed(file: Path) -> list[dict[str, object]]:
     return json.loads(keys("list", "--json", file=file).stdout)["keys"]
 
@@ -36,7 +44,95 @@ def listed(file: Path) -> list[dict[str, object]]:
 def test_a_key_that_was_made_opens_its_tenant(file):
     presented = keys("create", *ANNA, file=file).stdout.strip()
 
-    assert ApiKeys(file).caller_of([f"Bearer {presented}"]) == Caller("acme", "anna")
+    caller = caller_of(file, presented)
+    assert (caller.tenant, caller.subject) == ("acme", "anna")
+
+
+def test_a_key_for_which_nothing_else_is_said_asks_and_ingests_everywhere_for_good(file):
+    made = json.loads(keys("create", *ANNA, "--json", file=file).stdout)
+
+    assert made["scopes"] == ["ingest", "query"]
+    assert (made["sources"], made["expires"], made["expired"]) == ([], None, False)
+
+
+def test_a_key_does_what_was_asked_for_it_and_no_more(file):
+    asked = ("--scope", "query", "--source", "cme", "--source", "ice", "--expires", "2999-12-31")
+    made = json.loads(keys("create", *ANNA, *asked, "--json", file=file).stdout)
+
+    assert made["expires"] == "2999-12-31T00:00:00+00:00"
+    assert caller_of(file, made["apiKey"]) == Caller(
+        "acme", "anna", frozenset([Scope.QUERY]), frozenset(["cme", "ice"]), made["keyId"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("when", "instant"),
+    [
+        ("12h", "2026-11-22T00:30:00+00:00"),
+        ("90d", "2027-02-19T12:30:00+00:00"),
+        ("8w", "2027-01-16T12:30:00+00:00"),
+        ("2027-01-31", "2027-01-31T00:00:00+00:00"),
+        ("2027-01-31T18:00+01:00", "2027-01-31T17:00:00+00:00"),
+        ("2027-01-31T18:00Z", "2027-01-31T18:00:00+00:00"),
+    ],
+)
+def test_an_expiry_is_a_time_from_now_or_an_instant(when, instant):
+    assert expiry_of(when, NOW).isoformat() == instant
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        ("", "expected 12h, 90d"),
+        ("0d", "expected 12h, 90d"),
+        ("-1d", "expected 12h, 90d"),
+        ("999999d", "expected 12h, 90d"),
+        ("soon", "expected 12h, 90d"),
+        ("2027-01-31T18:00", "needs its zone"),
+        ("2026-11-21", "has passed"),
+        ("2026-11-21T12:30Z", "has passed"),
+    ],
+)
+def test_an_expiry_that_is_none_is_refused(when, said):
+    with pytest.raises(ValueError, match=said):
+        expiry_of(when, NOW)
+
+
+@pytest.mark.parametrize(
+    "asked", [("--source", "../cme"), ("--source", ""), ("--expires", "soon"), ("--expires", "2020-01-01")]
+)
+def test_a_key_that_cannot_be_is_not_made(file, asked):
+    assert keys("create", *ANNA, *asked, file=file, ends=1).stderr.startswith("error: ")
+    assert not file.exists()
+
+
+def test_an_unknown_scope_is_a_wrong_use(file):
+    assert "owner" in keys("create", *ANNA, "--scope", "owner", file=file, ends=2).stderr
+
+
+def test_the_list_tells_what_keys_open_and_until_when(file):
+    keys("create", *ANNA, "--scope", "admin", "--source", "cme", "--expires", "2999-12-31", file=file)
+    keys("create", *ANNA, file=file)
+    with changing(file) as known:
+        known[1] = replace(known[1], expires=NOW)
+
+    [first, second] = (line.split("\t") for line in keys("list", file=file).stdout.splitlines())
+    assert (first[3:5], first[6]) == (["admin", "cme"], "expires 2999-12-31T00:00:00+00:00")
+    assert (second[3:5], second[6]) == (["ingest, query", "all sources"], f"expired {NOW.isoformat()}")
+    assert [key["expired"] for key in listed(file)] == [False, True]
+
+
+def test_a_file_of_the_first_layout_keeps_what_its_keys_may_do(file):
+    presented = keys("create", *ANNA, file=file).stdout.strip()
+    document = json.loads(file.read_text())
+    document["version"] = 1
+    for name in ("scopes", "sources", "expires"):
+        del document["keys"][0][name]
+    file.write_text(json.dumps(document))
+    keys("create", *ANNA, file=file)
+
+    assert json.loads(file.read_text())["version"] == 2
+    assert caller_of(file, presented).scopes == frozenset(Scope)
 
 
 def test_the_secret_is_printed_once_and_kept_nowhere(file):
@@ -51,7 +147,7 @@ def test_the_secret_is_printed_once_and_kept_nowhere(file):
 def test_json_tells_the_key_and_what_is_listed_of_it(file):
     made = json.loads(keys("create", *ANNA, "--json", file=file).stdout)
 
-    assert ApiKeys(file).caller_of([f"Bearer {made.pop('apiKey')}"]) == Caller("acme", "anna")
+    assert caller_of(file, made.pop("apiKey")).credential_id == made["keyId"]
     assert listed(file) == [made]
     assert (made["tenant"], made["subject"], made["revoked"]) == ("acme", "anna", None)
 
@@ -67,9 +163,9 @@ def test_a_revoked_key_opens_nothing_and_stays_listed(file):
     presented, other = (keys("create", *ANNA, file=file).stdout.strip() for _ in range(2))
     keys("revoke", presented.split("_")[1], file=file)
 
-    with pytest.raises(Unauthenticated):
-        ApiKeys(file).caller_of([f"Bearer {presented}"])
-    assert ApiKeys(file).caller_of([f"Bearer {other}"]) == Caller("acme", "anna")
+    with pytest.raises(Refused, match="revoked"):
+        caller_of(file, presented)
+    assert caller_of(file, other).subject == "anna"
     assert [key["revoked"] is None for key in listed(file)] == [False, True]
 
 
@@ -171,5 +267,4 @@ def test_keys_made_at_once_are_all_kept(file):
     with ThreadPoolExecutor(4) as threads:
         presented = list(threads.map(make, range(4)))
 
-    known = ApiKeys(file)
-    assert [known.caller_of([f"Bearer {each}"]).subject for each in presented] == ["s0", "s1", "s2", "s3"]
+    assert [caller_of(file, each).subject for each in presented] == ["s0", "s1", "s2", "s3"]
