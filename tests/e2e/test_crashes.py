@@ -38,7 +38,7 @@ async def answered(stack):
         return (await client.query(QUESTION, gate=False)).answer
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.soak)])
 async def test_a_stack_killed_during_ingestion_recovers(tmp_path, socket_dirs, free_port, kills):
     data, sockets, port, chance = tmp_path / "data", socket_dirs(), free_port(), random.Random(kills)
     with embedded_stack(data, sockets, port) as stack:

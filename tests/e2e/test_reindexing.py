@@ -27,6 +27,7 @@ def data(tmp_path_factory, corpus):
     return data
 
 
+@pytest.mark.soak  # what goes through ingest again is tested over sockets; this takes 8 s for one command
 def test_originals_are_read_again_by_another_chunker(data, tmp_path):
     data = shutil.copytree(data, tmp_path / "data")
     digest = hashlib.sha256(TERMS.encode()).hexdigest()
