@@ -9,6 +9,9 @@ import grpc
 
 from chassis.auth import credential_metadata
 from chassis.deadlines import time_left
+from chassis.settings import NO_TLS, TlsFiles
+from chassis.tls import Tls
+from chassis.tls_channel import TlsChannel
 from chassis.tracing import client_interceptors
 
 __all__ = ["open_channel", "time_left"]
@@ -22,8 +25,14 @@ RETRY = {
 }
 
 
-def open_channel(address: str, *, retried_services: Sequence[str] = ()) -> grpc.aio.Channel:
+def open_channel(
+    address: str, tls: TlsFiles = NO_TLS, *, retried_services: Sequence[str] = ()
+) -> grpc.aio.Channel:
     """A channel to `host:port` or `unix:path`; it connects on first use and again after a loss.
+
+    With authorities in `tls` a TCP address is called by TLS, and must show a certificate that one of them
+    signed for the host in `address`; the process's own is shown where one is asked for. New versions of the
+    files are taken with the next call. Raises `TlsBroken` for files that cannot be used.
 
     Calls of `retried_services` (full names of services that only read) are tried up to three times while the
     other side is unavailable; no other retry exists. Every call is to be given `timeout=time_left(limit)`. It
@@ -47,4 +56,9 @@ def open_channel(address: str, *, retried_services: Sequence[str] = ()) -> grpc.
         ("grpc.http2.ping_timeout_ms", 5_000),
     ]
     interceptors = client_interceptors(credential_metadata)
-    return grpc.aio.insecure_channel(address, options=options, interceptors=interceptors)
+    if tls.ca is None or address.startswith("unix:"):
+        return grpc.aio.insecure_channel(address, options, interceptors=interceptors)
+    return TlsChannel(
+        Tls(tls, serves=False),
+        lambda credentials: grpc.aio.secure_channel(address, credentials, options, interceptors=interceptors),
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from chassis.api_keys import ApiKeys
 from chassis.credentials import Credentials
 from chassis.settings import ProcessSettings
+from chassis.tls import Tls
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class Entrance:
     """Says whose a credential is; None: everybody is `LOCAL`, and only local addresses are bound."""
     drain_seconds: float = 0.0
     """How long running calls may go on after a stop was asked for."""
+    tls: Tls | None = None
+    """What TCP addresses are served with; None: without TLS."""
 
 
 LOCAL_ENTRANCE = Entrance()
@@ -26,6 +29,9 @@ LOCAL_ENTRANCE = Entrance()
 
 @asynccontextmanager
 async def entrance(settings: ProcessSettings) -> AsyncIterator[Entrance]:
-    """The entrance of a process, kept up to date until the context ends. Raises `FileBroken`."""
+    """The entrance of a process, kept up to date until the context ends. Raises `FileBroken` and
+    `TlsBroken`.
+    """
     file = settings.api_keys_file
-    yield Entrance(Credentials(ApiKeys(file)) if file else None, settings.drain_seconds)
+    tls = Tls(settings.tls_files(), serves=True) if settings.tls_certificate_file else None
+    yield Entrance(Credentials(ApiKeys(file)) if file else None, settings.drain_seconds, tls)

@@ -17,6 +17,7 @@ from chassis.addresses import check_bindable
 from chassis.entrance import LOCAL_ENTRANCE, Entrance
 from chassis.interceptors import HEALTH, CallerInterceptor, ErrorInterceptor
 from chassis.readiness import Readiness
+from chassis.tls import Tls, server_credentials
 from chassis.tracing import ServerTracing
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -51,7 +52,8 @@ class Services:
 async def serving(
     address: str, offered: Sequence[Services], entrance: Entrance = LOCAL_ENTRANCE
 ) -> AsyncIterator[str]:
-    """Serve on `host:port` (port 0: any free one) or `unix:path`; yields the address as bound.
+    """Serve on `host:port` (port 0: any free one; by TLS if the entrance has it) or `unix:path`; yields the
+    address as bound.
 
     With credentials, every call but those of gRPC health needs one, of a scope that opens it.
 
@@ -72,7 +74,7 @@ async def serving(
     for services in offered:
         services.register(server)
     reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
-    bound = _bind(server, address)
+    bound = _bind(server, address, entrance.tls)
     await server.start()
     await health.set(LIVENESS, SERVING)
     for each in offered:
@@ -101,9 +103,12 @@ async def _tell(services: Services, offered: Sequence[Services], health: health_
     await health.set("", SERVING if everything else NOT_SERVING)
 
 
-def _bind(server: grpc.aio.Server, address: str) -> str:
+def _bind(server: grpc.aio.Server, address: str, tls: Tls | None) -> str:
     try:
-        port = server.add_insecure_port(address)
+        if tls is None or address.startswith("unix:"):
+            port = server.add_insecure_port(address)
+        else:
+            port = server.add_secure_port(address, server_credentials(tls))
     except RuntimeError as failure:
         raise OSError(f"cannot bind {address}") from failure
     return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"

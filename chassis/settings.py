@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 PREFIX = "CLAUSEGATE_"
 SETTINGS_ERRORS = (ValidationError, SettingsError)
 """What constructing settings raises."""
+
+
+class ClientCertificates(StrEnum):
+    """Whether callers show a certificate."""
+
+    OFF = "off"
+    REQUIRED = "required"
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """What the settings name, all in PEM. A certificate and its key come together."""
+
+    certificate: Path | None = None
+    """The process's own certificate, then those that signed it. With it, TCP addresses are served by TLS."""
+    key: Path | None = None
+    ca: Path | None = None
+    """Authorities of the certificates of those that the process calls, and of its callers. With it, services
+    at TCP addresses are called by TLS."""
+    client_certificates: bool = False
+    """Whether callers need a certificate that an authority in `ca` signed."""
+
+
+NO_TLS = TlsFiles()
 
 
 class ProcessSettings(BaseSettings):
@@ -30,6 +57,55 @@ class ProcessSettings(BaseSettings):
     drain_seconds: float = Field(
         default=10.0, ge=0, le=300, description="How long running calls may go on after a stop was asked for."
     )
+
+    tls_certificate_file: Path | None = Field(
+        default=None,
+        description=(
+            "File of the process's certificate and of those that signed it, in PEM. TCP addresses are then "
+            "served by TLS only; services that ask for a certificate are shown it."
+        ),
+    )
+    tls_key_file: Path | None = Field(
+        default=None, description="File of the certificate's private key, in PEM, without a password."
+    )
+    tls_ca_file: Path | None = Field(
+        default=None,
+        description=(
+            "File of the authorities, in PEM, whose certificates are trusted. Services at TCP addresses are "
+            "then called by TLS only."
+        ),
+    )
+    tls_client_certificates: ClientCertificates = Field(
+        default=ClientCertificates.OFF,
+        description=(
+            "`required`: who connects by TCP shows a certificate that an authority of the file signed. It "
+            "does not replace a credential."
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _tls_files_go_together(self) -> Self:
+        if (self.tls_certificate_file is None) != (self.tls_key_file is None):
+            raise ValueError(
+                f"{PREFIX}TLS_CERTIFICATE_FILE and {PREFIX}TLS_KEY_FILE go together, and one is missing"
+            )
+        if self.tls_client_certificates is ClientCertificates.REQUIRED and not (
+            self.tls_certificate_file and self.tls_ca_file
+        ):
+            raise ValueError(
+                f"{PREFIX}TLS_CLIENT_CERTIFICATES=required needs {PREFIX}TLS_CERTIFICATE_FILE and "
+                f"{PREFIX}TLS_CA_FILE"
+            )
+        return self
+
+    def tls_files(self) -> TlsFiles:
+        """What the settings name."""
+        return TlsFiles(
+            self.tls_certificate_file,
+            self.tls_key_file,
+            self.tls_ca_file,
+            self.tls_client_certificates is ClientCertificates.REQUIRED,
+        )
 
 
 def settings_problem(error: ValidationError | SettingsError) -> str:

@@ -14,6 +14,7 @@ from cli import (
     asking,
     checking,
     documents,
+    dev_certs,
     keys,
     process,
     projects,
@@ -45,6 +46,8 @@ for subject in (
     texts,
     keys,
     process,
+    dev_certs,
+    audit,
 ):
     app.add_typer(subject.app)
 

@@ -52,7 +52,9 @@ async def gateway(
     async with AsyncExitStack() as stack:
         channels = {
             area: await stack.enter_async_context(
-                open_channel(address, retried_services=REPEATABLE_SERVICES.get(area, ()))
+                open_channel(
+                    address, settings.tls_files(), retried_services=REPEATABLE_SERVICES.get(area, ())
+                )
             )
             for area, address in addresses.items()
         }

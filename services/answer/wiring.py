@@ -82,7 +82,7 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
     async with AsyncExitStack() as stack:
         writer = await stack.enter_async_context(RecordWriter())
         channel = await stack.enter_async_context(
-            open_channel(settings.retrieval_address, retried_services=RETRIED_SERVICES)
+            open_channel(settings.retrieval_address, settings.tls_files(), retried_services=RETRIED_SERVICES)
         )
         counter = token_counter(settings.tiktoken_cache_dir)
         chat, clock = await stack.enter_async_context(_chat_and_clock(settings))

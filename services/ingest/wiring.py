@@ -29,7 +29,9 @@ async def ingest(settings: IngestSettings) -> AsyncIterator[Services]:
     clear_spool(spool)
     async with (
         parser_pool(settings.max_concurrent_documents, _child_limits(settings)) as parsers,
-        open_channel(settings.retrieval_address, retried_services=READ_SERVICES) as channel,
+        open_channel(
+            settings.retrieval_address, settings.tls_files(), retried_services=READ_SERVICES
+        ) as channel,
     ):
         index = IndexClient(channel, settings.read_deadline_seconds, settings.index_deadline_seconds)
         pipeline = Pipeline(_pipeline_limits(settings), parsers, index, Archive(folder), spool)
