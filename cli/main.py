@@ -47,7 +47,6 @@ for subject in (
     keys,
     process,
     dev_certs,
-    audit,
 ):
     app.add_typer(subject.app)
 
