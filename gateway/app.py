@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -28,10 +28,14 @@ from gateway.pages import pages, served
 from gateway.upload import upload_endpoint
 
 
-def build_app(contracts: Contracts, downstream: Downstream, asked: Entrance) -> Starlette:
-    """The application over open channels. With credentials, every route of the contracts needs one."""
+def build_app(
+    contracts: Contracts, downstream: Downstream, asked: Entrance, signed: Sequence[Route] = ()
+) -> Starlette:
+    """The application over open channels. With credentials, every route of the contracts needs one; those in
+    `signed` find out by themselves who asks.
+    """
     settings = downstream.settings
-    own_routes = _own_routes(contracts, downstream)
+    own_routes = [*_own_routes(contracts, downstream), *signed]
     app = Starlette(
         routes=[*_contract_routes(contracts, downstream), *own_routes],
         middleware=[

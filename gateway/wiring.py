@@ -19,6 +19,7 @@ from gateway.app import build_app
 from gateway.bridge import Downstream
 from gateway.contracts import load_contracts
 from gateway.settings import GatewaySettings
+from gateway.slack.wiring import slack_routes
 
 REPEATABLE_SERVICES = {
     "answer": ("clausegate.answer.v1.GroundingService",),
@@ -42,7 +43,8 @@ async def gateway(
 ) -> AsyncIterator[Starlette]:
     """The ASGI application over channels to the three services, which need not be up yet.
 
-    Requests still running when `cut_off` is set are ended.
+    Requests still running when `cut_off` is set are ended. Leaving it waits for what runs in the background,
+    until then at most.
     """
     addresses = {
         "ingest": settings.ingest_address,
@@ -58,7 +60,8 @@ async def gateway(
             )
             for area, address in addresses.items()
         }
-        yield build_app(load_contracts(), Downstream(channels, settings, cut_off), asked)
+        slack = await stack.enter_async_context(slack_routes(settings, channels["answer"], cut_off))
+        yield build_app(load_contracts(), Downstream(channels, settings, cut_off), asked, slack)
 
 
 @asynccontextmanager
@@ -102,9 +105,9 @@ async def _running(
         yield
     finally:
         server.should_exit = True
-        timer = asyncio.get_running_loop().call_later(drain_seconds, cut_off.set)
+        # Answers in the background go on when the last request has ended, so it is not cancelled then.
+        asyncio.get_running_loop().call_later(drain_seconds, cut_off.set)
         await task
-        timer.cancel()
 
 
 class _Server(uvicorn.Server):

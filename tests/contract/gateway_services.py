@@ -50,6 +50,8 @@ class Script:
     """What the services behind the gateway do next, and what they have seen."""
 
     failure: Exception | None = None
+    response: query_service_pb2.QueryResponse | None = None
+    """What a question is answered with, in place of an echo."""
     hang_after_events: int | None = None
     started: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
@@ -85,6 +87,8 @@ class Queries(query_service_pb2_grpc.QueryServiceServicer):
         self.script.note(request, context)
         if self.script.hang_after_events is not None:
             await self.script.hang()
+        if self.script.response is not None:
+            return self.script.response
         return query_service_pb2.QueryResponse(answer=f"answer to {request.query}")
 
     async def StreamQuery(self, request, context):  # noqa: N802
