@@ -96,14 +96,20 @@ class ShareBM25(BM25Okapi):  # type: ignore[misc]  # rank_bm25 has no types
             for stem in set(question)
         }
         ceiling = sum(idf[stem] for stem in question) or 1.0
-        return [
-            sum(idf[stem] * _saturation(bag, stem, average) for stem in question) / ceiling for bag in bags
-        ]
+        return [bm25(question, bag, idf, average) / ceiling for bag in bags]
 
 
 def lucene_idf(size: int, count: int) -> float:
     """Weight of a word that stands in `count` of `size` texts (Lucene's BM25Similarity)."""
     return math.log(1 + (size - count + 0.5) / (count + 0.5))
+
+
+def bm25(question: Sequence[str], bag: Bag, idf: Mapping[str, float], average: float) -> float:
+    """The score of a text, without the factor (k1 + 1); a stem that the question repeats counts as often.
+
+    `average` is the mean length of the texts, above 0; `idf` holds every stem of the question.
+    """
+    return sum(idf[stem] * _saturation(bag, stem, average) for stem in question)
 
 
 def _saturation(bag: Bag, stem: str, average: float) -> float:

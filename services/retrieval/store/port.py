@@ -12,10 +12,8 @@ Rules that every store keeps, and that one shared contract suite checks:
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,8 +40,8 @@ class StoreUnavailable(Unavailable):
     """The engine does not answer: it is closed, its disk is full or broken, or another process holds it."""
 
 
-REVISION_DIGITS = 32
-"""Hexadecimal, of a revision that is made of documents."""
+MEAN_OF = 1000
+"""Chunks whose length is looked at."""
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -52,12 +50,6 @@ def check_tenant(tenant: str) -> str:
     if not _TENANT.fullmatch(tenant):
         raise InvalidInput(f"Cannot name a tenant: {tenant!r}.", field="tenant")
     return tenant
-
-
-def revision_of(documents: Iterable[tuple[str, ...]]) -> str:
-    """Names the state of some documents, each given by its id, generation and time; in any order."""
-    state = json.dumps(sorted(documents))
-    return hashlib.sha256(state.encode()).hexdigest()[:REVISION_DIGITS]
 
 
 class IncompleteVersion(Conflict):
@@ -254,6 +246,13 @@ class Store(Protocol):
 
     async def count_term(self, stems: Sequence[str], scope: Scope) -> int:
         """Live chunks in scope that hold all these stems in text, heading chain or table header."""
+        ...
+
+    async def mean_stems(self, scope: Scope) -> float:
+        """How many stems the text of a live chunk in scope has in the mean, at least 1.
+
+        Of more than `MEAN_OF` chunks in scope some are looked at.
+        """
         ...
 
     async def coverage(self, scope: Scope) -> Coverage:

@@ -5,6 +5,7 @@ so cannot see the rest, nor be changed by it:
 - a scope is narrowed to the own sources, and what is read by id is looked at before it is given out: what
   lies elsewhere is as absent as what is not there at all;
 - the revision is that of the own documents, so that it does not tell when others change;
+- keyword scores have the statistics of the own chunks (`restricted_keywords`);
 - a write elsewhere raises `PermissionDenied`, whether or not there is anything.
 """
 
@@ -37,6 +38,7 @@ from services.retrieval.store.port import (
     SourceCounts,
     Store,
 )
+from services.retrieval.store.restricted_keywords import OwnKeywords
 from services.retrieval.store.restricted_records import RestrictedRecords
 
 NOTHING = IndexCounts(0, 0, 0, 0)
@@ -52,6 +54,7 @@ class RestrictedStore:
         self._sources = frozenset(sources)
         self._own = Scope(sources=tuple(sorted(self._sources)))
         self._records = RestrictedRecords(store.records, self._sources)
+        self._keywords = OwnKeywords(store, self._own, self.revision)
         self._revision = ("", "")
 
     @property
@@ -105,7 +108,7 @@ class RestrictedStore:
     async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
         """See `Store.keyword_hits`."""
         within = self._within(scope)
-        return await self._store.keyword_hits(stems, k, within) if within else ()
+        return await self._keywords.hits(stems, k, within) if within else ()
 
     async def vector_hits(self, vector: Vector, k: int, scope: Scope) -> Hits:
         """See `Store.vector_hits`."""
@@ -115,9 +118,9 @@ class RestrictedStore:
     async def search(self, legs: Legs, scope: Scope) -> LegHits:
         """See `Store.search`."""
         within = self._within(scope)
-        return (
-            await self._store.search(legs, within) if within else LegHits((), [()] * len(legs.keywords), ())
-        )
+        if within is None:
+            return LegHits((), [() for _ in legs.keywords], [])
+        return await self._keywords.search(legs, within)
 
     async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
         """See `Store.chunks`."""
@@ -181,6 +184,11 @@ class RestrictedStore:
         """See `Store.count_term`."""
         within = self._within(scope)
         return await self._store.count_term(stems, within) if within else 0
+
+    async def mean_stems(self, scope: Scope) -> float:
+        """See `Store.mean_stems`."""
+        within = self._within(scope)
+        return await self._store.mean_stems(within) if within else 1.0
 
     async def coverage(self, scope: Scope) -> Coverage:
         """See `Store.coverage`."""

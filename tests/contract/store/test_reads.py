@@ -1,7 +1,7 @@
 import pytest
 
 from services.retrieval.corpus import ChunkId, DocumentId, Scope
-from services.retrieval.store.port import Coverage, SourceCounts
+from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
 from services.retrieval.tokens import stems
 from tests.contract.store.drafts import Draft, put, recently
 
@@ -192,3 +192,35 @@ async def test_first_chunks_of_a_document_are_of_its_live_generation(store):
     assert {each: [chunk.version for chunk in chunks] for each, chunks in first.items()} == {
         document_ids[0]: [newer.version] * 4
     }
+
+
+async def test_mean_of_stems_is_that_of_the_texts_in_scope(store):
+    await put(store, Draft("cme/a.txt", ["fee", "a monthly fee report"], headings=("Schedule of much",)))
+    await put(store, Draft("opra/b.txt", ["fee fee"]))
+    assert await store.mean_stems(ALL) == pytest.approx((1 + 3 + 2) / 3)
+    assert await store.mean_stems(Scope(sources=("opra",))) == pytest.approx(2)
+    assert await store.mean_stems(Scope(sources=("nobody",))) == pytest.approx(1)
+
+
+async def test_counts_are_those_of_the_scope(store):
+    await put(store, Draft("cme/a.txt", ["fee\nlicence", "audit"], terms=["Fee"]))
+    await put(store, Draft("opra/b.txt", ["fee"]))
+    assert await store.counts(Scope(sources=("cme",))) == IndexCounts(1, 2, 1, 3)
+    assert await store.counts(Scope(sources=("nobody",))) == IndexCounts(0, 0, 0, 0)
+
+
+async def test_revision_of_a_scope_changes_with_its_documents_and_no_others(store):
+    scope = Scope(sources=("cme",))
+    seen = [await store.revision(scope)]
+    await put(store, Draft("opra/b.txt", ["fee"]))
+    assert await store.revision(scope) == seen[0]
+    for write in (
+        put(store, Draft("cme/a.txt", ["fee"])),
+        put(store, Draft("cme/a.txt", ["audit"], generation="g2")),
+        put(store, Draft("cme/a.txt", ["audit"], generation="g2")),
+        store.remove(DocumentId("cme/a.txt")),
+    ):
+        await write
+        assert await store.revision(scope) != seen[-1]
+        seen.append(await store.revision(scope))
+    assert await store.revision(Scope(sources=("opra",))) != seen[0]

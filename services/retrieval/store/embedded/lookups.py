@@ -25,7 +25,8 @@ from services.retrieval.store.embedded.rows import (
     read_embedded_chunk,
     scope_values,
 )
-from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts, revision_of
+from services.retrieval.store.port import MEAN_OF, Coverage, IndexCounts, SourceCounts
+from services.retrieval.store.revisions import revision_of
 
 STAGED = """
     SELECT c.chunk_id FROM chunks c JOIN versions v ON v.number = c.version
@@ -74,6 +75,12 @@ COVERAGE = f"""
     SELECT count(*) AS documents, coalesce(sum(page_count), 0) AS pages,
         coalesce(sum(json_array_length(unreadable_pages)), 0) AS unreadable_pages
     FROM versions v WHERE {IN_SCOPE}
+"""  # noqa: S608
+MEAN_STEMS = f"""
+    SELECT avg(stem_count) AS mean FROM (
+        SELECT length(c.stems) - length(replace(c.stems, ' ', '')) + (c.stems != '') AS stem_count
+        FROM versions v JOIN chunks c ON c.version = v.number WHERE {IN_SCOPE} LIMIT {MEAN_OF}
+    )
 """  # noqa: S608
 COUNTS = f"""
     SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks,
@@ -160,6 +167,11 @@ def definitions(
 def defined_terms(connection: sqlite3.Connection, scope: Scope) -> Sequence[str]:
     """See `Store.defined_terms`; in order."""
     return tuple(row["folded_term"] for row in connection.execute(DEFINED_TERMS, scope_values(scope)))
+
+
+def mean_stems(connection: sqlite3.Connection, scope: Scope) -> float:
+    """See `Store.mean_stems`."""
+    return max(connection.execute(MEAN_STEMS, scope_values(scope)).fetchone()["mean"] or 0.0, 1.0)
 
 
 def coverage(connection: sqlite3.Connection, scope: Scope) -> Coverage:

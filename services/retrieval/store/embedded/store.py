@@ -187,6 +187,10 @@ class EmbeddedStore:
         """See `Store.count_term`."""
         return await self._search(searching.count_term, stems, scope)
 
+    async def mean_stems(self, scope: Scope) -> float:
+        """See `Store.mean_stems`."""
+        return await self._threads.look_up(lookups.mean_stems, scope)
+
     async def coverage(self, scope: Scope) -> Coverage:
         """See `Store.coverage`."""
         return await self._threads.look_up(lookups.coverage, scope)

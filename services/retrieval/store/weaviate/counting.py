@@ -9,10 +9,11 @@ from uuid import UUID
 from weaviate.collections.classes.filters import Filter
 
 from services.retrieval.corpus import DocumentId, Scope
+from services.retrieval.store.port import MEAN_OF
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.keys import key_of
 from services.retrieval.store.weaviate.lookups import Lookups
-from services.retrieval.store.weaviate.objects import version_key
+from services.retrieval.store.weaviate.objects import read_stems, version_key
 from services.retrieval.store.weaviate.searching import is_word
 from services.retrieval.store.weaviate.tenants import MOST, TenantCollections
 
@@ -45,6 +46,15 @@ class Counting:
             if revision == before[0] and begun.keys() <= before[1].keys():
                 break
         return count
+
+    async def mean_stems(self, scope: Scope) -> float:
+        """See `Store.mean_stems`. Chunks that are not live count: they are few, and of the same documents."""
+        async with self._tenant.reading("read lengths", self._tenant.names.chunks) as chunks:
+            found = await chunks.query.fetch_objects(
+                filters=filters.all_of(filters.within(scope)), limit=MEAN_OF, return_properties=["stems"]
+            )
+        sizes = [len(read_stems(each.properties)) for each in found.objects]
+        return max(sum(sizes) / max(len(sizes), 1), 1.0)
 
     async def _state(self) -> tuple[str, Mapping[UUID, DocumentId]]:
         """The revision, and the documents of the versions that were begun."""

@@ -24,7 +24,8 @@ from services.retrieval.corpus import (
     Scope,
     Version,
 )
-from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts, revision_of
+from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
+from services.retrieval.store.revisions import revision_of
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.keys import key_of, order_key
 from services.retrieval.store.weaviate.objects import (

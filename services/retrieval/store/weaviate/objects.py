@@ -114,14 +114,14 @@ def read_passage(found: Object[Any, Any]) -> Passage:
         DocumentId(values["document_id"]),
         _windows(values),
         _vectors(found),
-        _stems(values),
+        read_stems(values),
     )
 
 
 def read_embedded_chunk(found: Object[Any, Any]) -> EmbeddedChunk:
     """The chunk of an object with `EMBEDDED_CHUNK` and its vectors."""
     values = found.properties
-    return EmbeddedChunk(read_chunk(values), _windows(values), _vectors(found), _stems(values))
+    return EmbeddedChunk(read_chunk(values), _windows(values), _vectors(found), read_stems(values))
 
 
 def definition_object(definition: Definition) -> DataObject[dict[str, Any], None]:
@@ -233,5 +233,6 @@ def _vectors(found: Object[Any, Any]) -> Vectors:
     return np.array(found.vector[WINDOWS], np.float32)
 
 
-def _stems(values: Values) -> tuple[str, ...]:
+def read_stems(values: Values) -> tuple[str, ...]:
+    """The stems of a chunk's text, from an object with `stems`."""
     return tuple(values["stems"].partition(f" {HEADING}")[0].split())

@@ -139,6 +139,10 @@ class WeaviateStore:
         """See `Store.count_term`."""
         return await self._counting.count_term(stems, scope)
 
+    async def mean_stems(self, scope: Scope) -> float:
+        """See `Store.mean_stems`."""
+        return await self._counting.mean_stems(scope)
+
     async def coverage(self, scope: Scope) -> Coverage:
         """See `Store.coverage`."""
         return await self._lookups.coverage(scope)
