@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from chassis.entrance import entrance
 from chassis.server import serving
+from chassis.settings import NO_TLS, ProcessSettings
 from embedded.lock import owned
 from embedded.settings import EmbeddedSettings
 from gateway.settings import GatewaySettings
@@ -21,17 +24,19 @@ from services.retrieval.wiring import retrieval
 
 @asynccontextmanager
 async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
-    """Serve all services at one address, and REST when it has one; they reach each other at that address.
+    """Serve all services at one address, and REST when it has one; they reach each other at that address, or
+    with TLS at a Unix socket of their own.
 
     Leaving it drains: first REST, then gRPC, then the stores are closed. Raises what is in
     `chassis.process.CANNOT_START`, `DataInUse` among it, and `pydantic.ValidationError` for a setting of a
     service.
     """
-    address, data = settings.address, settings.data_dir
+    data = settings.data_dir
     record, replay = settings.record_model_calls, settings.replay_model_calls
     async with AsyncExitStack() as running:
         running.enter_context(owned(data))
         asked = await running.enter_async_context(entrance(settings))
+        address = running.enter_context(_inner_address(settings))
         services = [
             await running.enter_async_context(service)
             for service in (
@@ -50,12 +55,11 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
                 ),
             )
         ]
-        await running.enter_async_context(serving(address, services, asked))
+        for each in dict.fromkeys((address, settings.address)):
+            await running.enter_async_context(serving(each, services, asked))
         if settings.gateway_address:
             rest = GatewaySettings(
-                data_dir=data,
-                drain_seconds=settings.drain_seconds,
-                api_keys_file=settings.api_keys_file,
+                **_shared(settings),
                 gateway_address=settings.gateway_address,
                 ingest_address=address,
                 retrieval_address=address,
@@ -63,3 +67,20 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
             )
             await running.enter_async_context(serving_rest(rest))
         yield
+
+
+def _shared(settings: EmbeddedSettings) -> dict[str, Any]:
+    """What every process has: the stack's own hold for all in it, whatever the environment says."""
+    return {name: getattr(settings, name) for name in ProcessSettings.model_fields}
+
+
+@contextmanager
+def _inner_address(settings: EmbeddedSettings) -> Iterator[str]:
+    """Where the services call each other. A certificate need not be for the address that is listened at
+    (0.0.0.0, for one), nor of an authority that they trust: with TLS they use a socket that is theirs alone.
+    """
+    if settings.address.startswith("unix:") or settings.tls_files() == NO_TLS:
+        yield settings.address
+        return
+    with TemporaryDirectory(prefix="clausegate-", dir="/tmp") as folder:  # a socket's path is short
+        yield f"unix:{folder}/grpc"

@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from chassis.addresses import check_bindable
 from chassis.channel import open_channel
 from chassis.entrance import Entrance, entrance
+from chassis.tls import server_context
 from gateway.app import build_app
 from gateway.bridge import Downstream
 from gateway.contracts import load_contracts
@@ -66,7 +67,7 @@ async def gateway(
 
 @asynccontextmanager
 async def serving(settings: GatewaySettings) -> AsyncIterator[str]:
-    """Serve HTTP; yields the address as bound (`host:port` or `unix:path`).
+    """Serve HTTP, by TLS where the settings say so; yields the address as bound (`host:port` or `unix:path`).
 
     Leaving it stops accepting, lets running requests go on for `drain_seconds`, then cuts them off. Raises
     `FileBroken`, `AddressRefused` unless there are credentials or the address is local, and `OSError` when
@@ -78,15 +79,16 @@ async def serving(settings: GatewaySettings) -> AsyncIterator[str]:
         with bound_socket(settings.gateway_address) as listener:
             async with (
                 gateway(settings, asked, cut_off) as app,
-                _running(app, listener, settings.drain_seconds, cut_off),
+                _running(app, listener, asked, cut_off),
             ):
                 yield _address_of(listener)
 
 
 @asynccontextmanager
 async def _running(
-    app: Starlette, listener: socket.socket, drain_seconds: float, cut_off: asyncio.Event
+    app: Starlette, listener: socket.socket, asked: Entrance, cut_off: asyncio.Event
 ) -> AsyncIterator[None]:
+    tls = None if listener.family is socket.AF_UNIX else asked.tls
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -97,7 +99,8 @@ async def _running(
         reset_contextvars=True,  # a request sent with another's would inherit its credential and trace
         lifespan="off",
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=round(drain_seconds) + LAST_WORDS_SECONDS,
+        timeout_graceful_shutdown=round(asked.drain_seconds) + LAST_WORDS_SECONDS,
+        ssl_context_factory=None if tls is None else lambda config, default: server_context(tls),
     )
     server = _Server(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -106,7 +109,7 @@ async def _running(
     finally:
         server.should_exit = True
         # Answers in the background go on when the last request has ended, so it is not cancelled then.
-        asyncio.get_running_loop().call_later(drain_seconds, cut_off.set)
+        asyncio.get_running_loop().call_later(asked.drain_seconds, cut_off.set)
         await task
 
 
