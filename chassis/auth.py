@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from chassis.access import Scope
+from chassis.errors import SourceNotHeld
 
 AUTHORIZATION = "authorization"
 """Metadata key, and HTTP header, that carries a credential."""
@@ -48,6 +49,11 @@ class Caller:
     def may_use(self, source: str) -> bool:
         """Whether the caller may read and write the documents of a source."""
         return not self.sources or source in self.sources
+
+    def check_source(self, source: str, field: str) -> None:
+        """Raise `SourceNotHeld`, naming the field, for a source that the caller may not write to."""
+        if not self.may_use(source):
+            raise SourceNotHeld(source, field)
 
 
 class Refused(Exception):

@@ -39,7 +39,7 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
         self, request: wire.RemoveDocumentRequest, context: Context
     ) -> wire.RemoveDocumentResponse:
         """Remove a document from index and archive."""
-        document_id = _required(request.document_id)
+        document_id = _own(request.document_id)
         revision = await self._pipeline.remove(current_caller().tenant, document_id)
         return wire.RemoveDocumentResponse(index_revision=revision)
 
@@ -47,7 +47,7 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
         self, request: wire.ReindexDocumentRequest, context: Context
     ) -> AsyncIterator[wire.ReindexDocumentResponse]:
         """Ingest an archived original again."""
-        document_id = _required(request.document_id)
+        document_id = _own(request.document_id)
         async for event in self._pipeline.reindex(current_caller().tenant, document_id):
             match event:
                 case Progress():
@@ -69,9 +69,12 @@ async def _announcement(requests: Requests) -> Announcement:
     if first is None or not first.HasField("header"):
         raise InvalidInput("must come first", field="header")
     header = first.header
+    address = DocumentAddress(header.source, header.path)
+    caller = current_caller()
+    caller.check_source(address.source, "source")
     return Announcement(
-        tenant=current_caller().tenant,
-        address=DocumentAddress(header.source, header.path),
+        tenant=caller.tenant,
+        address=address,
         content_sha256=header.content_sha256,
         size_bytes=header.size_bytes,
     )
@@ -108,6 +111,13 @@ def _receipt(receipt: Receipt) -> wire.IngestReceipt:
         index_revision=receipt.index_revision,
         hidden_characters=receipt.hidden_characters,
     )
+
+
+def _own(document_id: str) -> str:
+    """The id of a document that the caller may change, whether or not there is one."""
+    source = _required(document_id).partition("/")[0]
+    current_caller().check_source(source, "document_id")
+    return document_id
 
 
 def _required(document_id: str) -> str:

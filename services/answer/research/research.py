@@ -107,7 +107,7 @@ class Research:
     ) -> tuple[Extraction, bool]:
         wanted = _wanted(asked, found)
         maker = (self._extractor.model, self._extractor.prompt_version)
-        key = result_key(task.run.caller.tenant, found, scope, wanted, maker)
+        key = result_key(task.run.caller, found, scope, wanted, maker)
         return await self._cache.get(key, lambda: self._extractor.extract(found, wanted, task))
 
     async def _find(self, asked: Asked) -> tuple[Found, Scope | None]:
@@ -146,16 +146,18 @@ class Research:
 
 
 def result_key(
-    tenant: str, found: Found, scope: Scope | None, wanted: Wanted, maker: tuple[str, str]
+    caller: Caller, found: Found, scope: Scope | None, wanted: Wanted, maker: tuple[str, str]
 ) -> Hashable:
     """What a result depends on: queries that differ in any of it share none (SN-11).
 
     The question counts as it is searched and, but for case and white space, as it was asked: “may I” and
     “must I” are searched alike and answered differently. `maker` is the model and the version of its prompt.
+    Callers share a result when they are of one tenant and hold the same sources.
     """
     asked = " ".join(wanted.question.casefold().split())
     limits = (wanted.at_most, wanted.unverified)
-    return (tenant, asked, found.normalized_query, scope, limits, found.index_revision, maker)
+    seen_by = (caller.tenant, caller.sources)
+    return (seen_by, asked, found.normalized_query, scope, limits, found.index_revision, maker)
 
 
 def _wanted(asked: Asked, found: Found) -> Wanted:

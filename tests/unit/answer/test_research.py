@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from chassis.auth import Caller
 from services.answer.research.research import NOTHING, result_key
 from services.answer.research.scopes import Scope
 from services.answer.research.snippets import Unverified, Wanted
@@ -13,7 +14,8 @@ from services.answer.research.snippets import Unverified, Wanted
 FOUND = replace(NOTHING, normalized_query="display data", index_revision="7")
 WANTED = Wanted("May I display the data?", frozenset({"display", "data"}))
 SCOPE = Scope(("cme",))
-ASKED = {"tenant": "one", "found": FOUND, "scope": SCOPE, "wanted": WANTED, "maker": ("m", "snippets/1")}
+ONE = Caller("one", "anna")
+ASKED = {"caller": ONE, "found": FOUND, "scope": SCOPE, "wanted": WANTED, "maker": ("m", "snippets/1")}
 
 
 @pytest.mark.parametrize("question", ["  may i display the DATA? ", "May I\ndisplay the data?"])
@@ -26,7 +28,8 @@ def test_case_and_white_space_make_no_other_question(question: str) -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"tenant": "two"},
+        {"caller": Caller("two", "anna")},
+        {"caller": Caller("one", "anna", sources=frozenset({"cme"}))},
         {"wanted": replace(WANTED, question="Must I display the data?")},
         {"wanted": replace(WANTED, at_most=3)},
         {"wanted": replace(WANTED, unverified=Unverified.FLAG)},
@@ -41,3 +44,10 @@ def test_case_and_white_space_make_no_other_question(question: str) -> None:
 )
 def test_no_result_is_shared_where_anything_differs_that_it_depends_on(changed: dict[str, object]) -> None:
     assert result_key(**{**ASKED, **changed}) != result_key(**ASKED)
+
+
+def test_callers_who_hold_the_same_sources_share_a_result() -> None:
+    held = frozenset({"cme", "ice"})
+    anna, bert = ({**ASKED, "caller": Caller("one", name, sources=held)} for name in ("anna", "bert"))
+
+    assert result_key(**anna) == result_key(**bert)
