@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chassis.errors import InvalidInput
 from services.ingest.parsing.formats import format_of
+from services.ingest.parsing.invisible import is_readable
 
 MAX_ID_BYTES = 1_024
 """Bytes of `{source}/{path}` in UTF-8."""
@@ -32,6 +33,8 @@ class DocumentAddress:
             raise InvalidInput("must not be empty", field="path")
         if _CONTROL.search(self.path):
             raise InvalidInput("must not hold control characters", field="path")
+        if not is_readable(self.path):
+            raise InvalidInput("must not hold characters that nobody sees", field="path")
         if any(part in ("", ".", "..") for part in self.path.split("/")):
             raise InvalidInput("must not hold an empty part, `.` or `..`", field="path")
         if len(self.document_id.encode()) > MAX_ID_BYTES:

@@ -88,5 +88,5 @@ class ExtractedDocument:
     unreadable_pages: tuple[int, ...] = ()
     """Numbers of pages that show something but have no text layer, ascending."""
     hidden_characters: int = 0
-    """Characters besides white space that no reader of the file sees. HTML, Markdown and DOCX are read
-    without them; those of a PDF are part of `text`, since scanned pages carry their words so."""
+    """Characters besides white space that no reader of the file sees. None is part of `text`, but for the
+    words that scanned pages of a PDF carry invisibly over their image."""

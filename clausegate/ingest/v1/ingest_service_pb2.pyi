@@ -189,10 +189,12 @@ class IngestReceipt(google.protobuf.message.Message):
     index_revision: builtins.str
     """State of the index that shows this document, see `DescribeIndexResponse.index_revision`."""
     hidden_characters: builtins.int
-    """Characters besides white space that the file holds and shows to none of its readers: parts of HTML that are
-    styled away, hidden text of a DOCX, invisible and white text of a PDF. To be shown to the user, since
-    instructions to a model are slipped into documents so. Those of HTML and DOCX are not indexed; those of a PDF
-    are, since scanned pages carry their words so. 0 when `outcome` is UNCHANGED.
+    """Characters besides white space that the file holds and shows to none of its readers: what HTML styles away,
+    hidden text of a DOCX, invisible, tiny and white text of a PDF, and of any format characters without a shape,
+    such as bidirectional controls, zero-width spaces and tags. To be shown to the user, since instructions to a
+    model are slipped into documents so. They are not indexed, but for the words that a scanned page of a PDF
+    carries invisibly over its image: of a page with hidden_characters nobody knows whether its image says the
+    same. 0 when `outcome` is UNCHANGED.
     """
     @property
     def document(self) -> clausegate.corpus.v1.document_pb2.Document:

@@ -20,6 +20,7 @@ from services.ingest import headings, terms
 from services.ingest.chunking import packing
 from services.ingest.chunking.units import Unit, dissect
 from services.ingest.documents import BlockKind, ExtractedDocument, Page, Span
+from services.ingest.parsing.invisible import readable
 
 CHUNKER_VERSION = "3"
 """Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
@@ -128,8 +129,8 @@ def title_of(document: ExtractedDocument, path: str) -> str:
         if block.kind is BlockKind.HEADING
     )
     for title in (document.title or "", *markup):
-        if title.strip():
-            return " ".join(title.split())
+        if words := readable(title)[0].split():
+            return " ".join(words)
     return path.rsplit("/", 1)[-1]
 
 

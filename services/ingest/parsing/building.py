@@ -10,6 +10,7 @@ import re
 
 from services.ingest.documents import Block, BlockKind, Span, Style
 from services.ingest.errors import DocumentTooLarge
+from services.ingest.parsing.invisible import readable
 
 TABLE_KINDS = (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
 CELL_SEPARATOR = " | "
@@ -23,6 +24,8 @@ class TextBuilder:
         """Raise `DocumentTooLarge` as soon as the text passes `max_characters` code points."""
         self.blocks: list[Block] = []
         self.length = 0
+        self.hidden_characters = 0
+        """Characters that nobody sees, left out of what was added (see `invisible`)."""
         self._parts: list[str] = []
         self._max_characters = max_characters
 
@@ -46,7 +49,7 @@ class TextBuilder:
         self, kind: BlockKind, text: str, *, level: int | None = None, style: Style | None = None
     ) -> None:
         """Append a block; white space around `text` is dropped, a block without text is ignored."""
-        text = text.strip()
+        text = self._readable(text)
         if not text:
             return
         if self.blocks:
@@ -57,10 +60,18 @@ class TextBuilder:
         self.blocks.append(Block(kind, Span(start, self.length), level, style))
 
     def extend(self, text: str, separator: str = "\n") -> None:
-        """Append further lines to the last block."""
+        """Append further lines to the last block; none when nobody sees them."""
+        text = self._readable(text)
+        if not text:
+            return
         last = self.blocks[-1]
         self.write(separator + text)
         self.blocks[-1] = Block(last.kind, Span(last.span.start, self.length), last.level, last.style)
+
+    def _readable(self, text: str) -> str:
+        text, unseen = readable(text)
+        self.hidden_characters += unseen
+        return text.strip()
 
 
 def join_cells(cells: list[str]) -> str:

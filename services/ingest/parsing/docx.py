@@ -28,7 +28,8 @@ from services.ingest.errors import (
     DocumentTooLarge,
 )
 from services.ingest.parsing.building import TextBuilder
-from services.ingest.parsing.docx_body import BodyReader, hidden_characters, paragraph_text
+from services.ingest.parsing.docx_body import BodyReader, paragraph_text
+from services.ingest.parsing.docx_hidden import HiddenRuns
 from services.ingest.parsing.docx_styles import Styles
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.numbering import Numbering, W
@@ -48,8 +49,8 @@ def parse_docx(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     try:
         document = docx.Document(str(path))
         builder = TextBuilder(limits.max_characters)
-        _read(document, builder)
-    except (OpcError, etree.LxmlError, zipfile.BadZipFile, zlib.error) as error:
+        hidden = _read(document, builder)
+    except (OpcError, etree.LxmlError, zipfile.BadZipFile, zlib.error, OSError) as error:
         raise DocumentCorrupt("the DOCX cannot be read", field="path") from error
     except (KeyError, ValueError, AttributeError, NotImplementedError, EOFError) as error:
         raise DocumentCorrupt("a part of the DOCX is missing or broken", field="path") from error
@@ -61,7 +62,7 @@ def parse_docx(path: Path, limits: ParsingLimits) -> ExtractedDocument:
         title=title,
         text=builder.text,
         blocks=tuple(builder.blocks),
-        hidden_characters=hidden_characters(document.element.body),
+        hidden_characters=hidden + builder.hidden_characters,
     )
 
 
@@ -92,15 +93,23 @@ def _refuse_ole(content: bytes) -> None:
     raise DocumentFormatMismatch("the name says docx, the content is an old binary Office file", field="path")
 
 
-def _read(document: Document, builder: TextBuilder) -> None:
+def _read(document: Document, builder: TextBuilder) -> int:
+    """Write the document's blocks; how many characters are hidden from its readers."""
+    runs = HiddenRuns(document.styles.element)
+    notes = _notes(document)
+    margins = list(_margins(document))
+    hidden = sum(map(runs.remove, [document.element.body, *notes.values(), *margins]))
     numbering = Numbering(_numbering(document))
     styles = Styles(document.styles.element)
-    BodyReader(builder, styles, numbering, _notes(document)).read(document.element.body)
+    BodyReader(builder, styles, numbering, notes).read(document.element.body)
     seen = {builder.text[block.span.start : block.span.end] for block in builder.blocks}
-    for text in _margins(document):
-        if text not in seen and not _PAGE_NUMBER_ONLY.fullmatch(text):
-            seen.add(text)
-            builder.add(BlockKind.PARAGRAPH, text)
+    for margin in margins:
+        for paragraph in margin.iter(f"{W}p"):
+            text = paragraph_text(paragraph).strip()
+            if text not in seen and not _PAGE_NUMBER_ONLY.fullmatch(text):
+                seen.add(text)
+                builder.add(BlockKind.PARAGRAPH, text)
+    return hidden
 
 
 def _numbering(document: Document) -> etree._Element | None:
@@ -125,8 +134,8 @@ def _notes(document: Document) -> dict[tuple[str, str], etree._Element]:
     return notes
 
 
-def _margins(document: Document) -> Iterator[str]:
-    """Paragraphs of headers and footers, section by section."""
+def _margins(document: Document) -> Iterator[etree._Element]:
+    """Headers and footers, section by section."""
     for section in document.sections:
         for margin in (
             section.header,
@@ -137,5 +146,4 @@ def _margins(document: Document) -> Iterator[str]:
             section.even_page_footer,
         ):
             if not margin.is_linked_to_previous:
-                for paragraph in margin._element.iter(f"{W}p"):
-                    yield paragraph_text(paragraph).strip()
+                yield margin._element

@@ -38,7 +38,7 @@ def paragraph_text(paragraph: etree._Element, marks: Mapping[etree._Element, str
     waiting = [paragraph]
     while waiting:
         element = waiting.pop()
-        if element.tag in _SKIPPED or (element.tag == f"{W}r" and _is_hidden(element)):
+        if element.tag in _SKIPPED:
             continue
         if element.tag == f"{W}t":
             pieces.append(element.text or "")
@@ -49,17 +49,6 @@ def paragraph_text(paragraph: etree._Element, marks: Mapping[etree._Element, str
         else:
             waiting.extend(reversed(element))
     return "\n".join(" ".join(line.split()) for line in "".join(pieces).split("\n"))
-
-
-def hidden_characters(part: etree._Element) -> int:
-    """Characters besides white space in runs of a part that Word hides."""
-    hidden = (run for run in part.iter(f"{W}r") if _is_hidden(run))
-    return sum(len("".join((text.text or "").split())) for run in hidden for text in run.iter(f"{W}t"))
-
-
-def _is_hidden(run: etree._Element) -> bool:
-    vanish = run.find(f"{W}rPr/{W}vanish")
-    return vanish is not None and vanish.get(f"{W}val", "true") not in ("0", "false", "off")
 
 
 class BodyReader:

@@ -58,14 +58,14 @@ class Styles:
         """A style over all that it is based on; a circle ends where it closes."""
         if style_id in self._known:
             return self._known[style_id]
-        chain: list[etree._Element] = []
+        chain: dict[str, etree._Element] = {}
         current: str | None = style_id
-        while current is not None and current in self._elements and self._elements[current] not in chain:
-            chain.append(self._elements[current])
-            based_on = chain[-1].find(f"{W}basedOn")
+        while current is not None and current in self._elements and current not in chain:
+            chain[current] = self._elements[current]
+            based_on = chain[current].find(f"{W}basedOn")
             current = None if based_on is None else based_on.get(f"{W}val")
         structure = Structure()
-        for style in reversed(chain):
+        for style in reversed(chain.values()):
             structure = _style_structure(style).over(structure)
         self._known[style_id] = structure
         return structure

@@ -13,10 +13,11 @@ from pathlib import Path
 from lxml import etree
 
 from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocument
-from services.ingest.errors import DocumentCorrupt, DocumentEmpty, DocumentEncoding, DocumentFormatMismatch
+from services.ingest.errors import DocumentCorrupt, DocumentEmpty, DocumentEncoding
 from services.ingest.parsing.building import TextBuilder
+from services.ingest.parsing.html_hidden import remove_hidden
 from services.ingest.parsing.html_tables import Frame, read_table
-from services.ingest.parsing.html_text import hidden_characters, is_hidden, squeeze
+from services.ingest.parsing.html_text import is_skipped, squeeze
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.numbering import BULLET, count_as
 from services.ingest.parsing.text import decode
@@ -32,6 +33,18 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _CHARSET = re.compile(
     rb"""<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE
 )
+_ENCODINGS = frozenset(
+    """
+    ascii iso8859-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-10
+    iso8859-13 iso8859-14 iso8859-15 iso8859-16 cp866 cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256
+    cp1257 cp1258 koi8-r koi8-u mac-roman mac-cyrillic gb2312 gbk gb18030 big5 big5hkscs euc_jp iso2022_jp
+    shift_jis euc_kr
+    """.split()  # noqa: SIM905 - a list would take a screen
+)
+"""What the WHATWG's Encoding Standard lists, in Python's names: among Python's own are some that unpack
+archives, or take time quadratic in the text."""
+_LONGEST_ORDINAL = 10
+"""Digits; browsers count in 32 bits, and Python refuses to read thousands of digits."""
 _COUNTS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 
 
@@ -43,8 +56,7 @@ def parse_html(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     """
     root = parse_tree(_decoded(path.read_bytes()))
     builder = TextBuilder(limits.max_characters)
-    if root is not None:
-        read_tree(root, builder)
+    hidden = read_tree(root, builder) if root is not None else 0
     if root is None or not builder.blocks:
         raise DocumentEmpty("holds no text", field="path")
     title = root.find(".//title")
@@ -54,7 +66,7 @@ def parse_html(path: Path, limits: ParsingLimits) -> ExtractedDocument:
         title=words or None,
         text=builder.text,
         blocks=tuple(builder.blocks),
-        hidden_characters=hidden_characters(root),
+        hidden_characters=hidden + builder.hidden_characters,
     )
 
 
@@ -66,11 +78,12 @@ def _decoded(data: bytes) -> str:
         if named is None:
             raise
     try:
-        return codecs.decode(data, named.group(1).decode("ascii"))
+        encoding = codecs.lookup(named.group(1).decode("ascii")).name
+        if encoding not in _ENCODINGS:
+            raise DocumentEncoding("names an encoding that no browser reads", field="path")
+        return codecs.decode(data, encoding)
     except (LookupError, UnicodeError) as error:
         raise DocumentEncoding("neither UTF-8 nor what it names as its encoding", field="path") from error
-    except TypeError as error:  # a codec that is none of text, such as `zip`
-        raise DocumentFormatMismatch("names an encoding that is none of text", field="path") from error
 
 
 def parse_tree(text: str) -> etree._Element | None:
@@ -92,9 +105,11 @@ def parse_tree(text: str) -> etree._Element | None:
     return root
 
 
-def read_tree(root: etree._Element, builder: TextBuilder) -> None:
-    """Write the visible blocks of a tree to a builder."""
+def read_tree(root: etree._Element, builder: TextBuilder) -> int:
+    """Write the visible blocks of a tree to a builder; how many characters are hidden from its readers."""
+    hidden = remove_hidden(root)
     _Reader(builder).read(root)
+    return hidden
 
 
 class _Reader:
@@ -113,7 +128,7 @@ class _Reader:
         for event, element in walk:
             if event == "end":
                 self._leave(element)
-            elif is_hidden(element) or self._takes_table(element):
+            elif is_skipped(element) or self._takes_table(element):
                 walk.skip_subtree()
             else:
                 self._enter(element)
@@ -145,7 +160,7 @@ class _Reader:
         self._add(element.text)
 
     def _leave(self, element: etree._Element) -> None:
-        if not is_hidden(element):
+        if not is_skipped(element):
             if element.tag in _BLOCKS:
                 self._flush()
             if element.tag in _HEADINGS:
@@ -179,7 +194,12 @@ class _Reader:
         parent = item.getparent()
         if parent is None or parent.tag != "ol":
             return BULLET
-        own, first = item.get("value", ""), parent.get("start", "")
-        following = self._counted.get(parent, int(first) - 1 if first.isdecimal() else 0) + 1
-        self._counted[parent] = int(own) if own.isdecimal() else following
+        own, first = _ordinal(item.get("value", "")), _ordinal(parent.get("start", ""))
+        following = self._counted.get(parent, 0 if first is None else first - 1) + 1
+        self._counted[parent] = following if own is None else own
         return f"{count_as(self._counted[parent], _COUNTS.get(parent.get('type', ''), 'decimal'))}."
+
+
+def _ordinal(value: str) -> int | None:
+    """A number of a list; None for what no list counts to."""
+    return int(value) if value.isdecimal() and len(value) < _LONGEST_ORDINAL else None

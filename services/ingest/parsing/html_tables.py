@@ -10,7 +10,7 @@ from lxml import etree
 
 from services.ingest.documents import BlockKind
 from services.ingest.parsing.building import join_cells, looks_like_header, without_empty_columns
-from services.ingest.parsing.html_text import is_hidden, visible_text
+from services.ingest.parsing.html_text import is_skipped, visible_text
 
 LONGEST_CELL = 2_000
 """Characters; a cell that holds more is a part of the page, not a value."""
@@ -32,7 +32,7 @@ def read_table(table: etree._Element) -> Rows | Literal[Frame.TEXT]:
     """
     if next(table.iterdescendants("table"), None) is not None:
         return Frame.TEXT
-    elements = [row for row in table.iterdescendants("tr") if not is_hidden(row)]
+    elements = [row for row in table.iterdescendants("tr") if not is_skipped(row)]
     rows = [[visible_text(cell) for cell in _cells(row)] for row in elements]
     longest = max((len(cell) for row in rows for cell in row), default=0)
     if longest > LONGEST_CELL or all(sum(map(bool, row)) <= 1 for row in rows):
@@ -53,7 +53,7 @@ def _data_rows(elements: list[etree._Element], rows: list[list[str]]) -> Rows:
 
 
 def _cells(row: etree._Element) -> list[etree._Element]:
-    return [cell for cell in row if cell.tag in ("td", "th") and not is_hidden(cell)]
+    return [cell for cell in row if cell.tag in ("td", "th") and not is_skipped(cell)]
 
 
 def _is_item(row: list[str]) -> bool:

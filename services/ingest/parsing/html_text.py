@@ -1,37 +1,20 @@
-"""What of an HTML element a reader sees."""
+"""What of an HTML element is text, once its hidden words are out (`html_hidden`)."""
 
 from __future__ import annotations
-
-import re
 
 from lxml import etree
 
 _SKIPPED = frozenset(
     """
-    script style noscript template nav head svg math iframe object embed canvas audio video button select
-    input textarea datalist
+    script style noscript noframes noembed template nav head svg math iframe object embed canvas audio video
+    button select input textarea datalist
     """.split()  # noqa: SIM905 - a list would take a screen
 )
-_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
-def is_hidden(element: etree._Element) -> bool:
-    """Whether a browser shows nothing of the element, or only what is no part of the text."""
-    if element.tag in _SKIPPED or element.get("hidden") is not None or element.get("aria-hidden") == "true":
-        return True
-    return _HIDING.search(element.get("style", "")) is not None
-
-
-def hidden_characters(root: etree._Element) -> int:
-    """Characters besides white space of words that the page holds and styles away."""
-    count = 0
-    walk = etree.iterwalk(root, events=("start",))
-    for _, element in walk:
-        if is_hidden(element):
-            walk.skip_subtree()
-            if element.tag not in _SKIPPED and element.get("aria-hidden") != "true":
-                count += sum(len("".join(text.split())) for text in element.itertext())
-    return count
+def is_skipped(element: etree._Element) -> bool:
+    """Whether an element's words are no part of the text: scripts, navigation, forms, decoration."""
+    return element.tag in _SKIPPED or element.get("aria-hidden") == "true"
 
 
 def visible_text(element: etree._Element) -> str:
@@ -42,7 +25,7 @@ def visible_text(element: etree._Element) -> str:
         if event == "end":
             if inner is not element:
                 pieces.append(_separated(inner, inner.tail))
-        elif is_hidden(inner):
+        elif is_skipped(inner):
             walk.skip_subtree()
         else:
             pieces.append(_separated(inner, inner.text))

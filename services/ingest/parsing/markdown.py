@@ -17,7 +17,6 @@ from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocume
 from services.ingest.errors import DocumentEmpty
 from services.ingest.parsing.building import TextBuilder, join_cells
 from services.ingest.parsing.html import parse_tree, read_tree
-from services.ingest.parsing.html_text import hidden_characters
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.numbering import BULLET
 from services.ingest.parsing.text import decode
@@ -50,7 +49,7 @@ def parse_markdown(path: Path, limits: ParsingLimits) -> ExtractedDocument:
         title=title or None,
         text=builder.text,
         blocks=tuple(builder.blocks),
-        hidden_characters=writer.hidden_characters,
+        hidden_characters=writer.hidden_characters + builder.hidden_characters,
     )
 
 
@@ -113,8 +112,7 @@ class _Writer:
     def _write_html(self, content: str) -> None:
         root = parse_tree(content) if content.strip() else None
         if root is not None:
-            read_tree(root, self._builder)
-            self.hidden_characters += hidden_characters(root)
+            self.hidden_characters += read_tree(root, self._builder)
 
 
 def _plain(children: Sequence[Token]) -> str:

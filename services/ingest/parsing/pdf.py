@@ -7,9 +7,8 @@ are spelt out, and white space is one space, as a viewer copies it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pymupdf
@@ -24,14 +23,15 @@ from services.ingest.errors import (
     DocumentUnreadable,
 )
 from services.ingest.parsing.building import TextBuilder
-from services.ingest.parsing.layout import Fragment, Paragraph, Row, make_paragraphs, merge_spans, read_page
+from services.ingest.parsing.layout import Paragraph, Row, make_paragraphs, merge_spans, read_page
 from services.ingest.parsing.limits import ParsingLimits
-from services.ingest.parsing.pdf_hidden import hidden_characters
+from services.ingest.parsing.pdf_hidden import PageText, sift
+from services.ingest.parsing.pdf_hidden import Span as PdfSpan
 from services.ingest.parsing.running import drop_running_rows
 from services.ingest.parsing.tables import Table, find_tables, may_hold_table
 
 SCALE = 10
-"""MuPDF writes whole numbers: tenths of a point."""
+"""Lengths are whole numbers: tenths of a point."""
 FLAGS = mupdf.FZ_STEXT_MEDIABOX_CLIP | mupdf.FZ_STEXT_PRESERVE_SPANS
 """One line per span of one font; no images; white space and ligatures normalised."""
 SHRINK_EVERY = 50
@@ -64,7 +64,6 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
             raise DocumentTooLarge(f"{document.page_count} pages; at most {limits.max_pages}", field="path")
         pages = _read_pages(document, limits, progress)
         title = _title(document)
-    hidden = sum(page.hidden_characters for page in pages)
     rows = drop_running_rows([page.rows for page in pages])
     unreadable = tuple(
         number for number, page in enumerate(pages, start=1) if page.shows_marks and not page.rows
@@ -73,7 +72,7 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
         if unreadable:
             raise DocumentUnreadable("no page has a text layer; scanned pages need OCR first", field="path")
         raise DocumentEmpty("all pages are blank", field="path")
-    return replace(_assemble(title, pages, rows, unreadable, limits), hidden_characters=hidden)
+    return _assemble(title, pages, rows, unreadable, limits)
 
 
 def _open(path: Path) -> pymupdf.Document:
@@ -130,41 +129,30 @@ def _read_pages(document: pymupdf.Document, limits: ParsingLimits, progress: Pro
 
 def read_content(page: pymupdf.Page) -> PageContent:
     """Read one page: its tables, and its rows outside them in reading order."""
-    fragments = read_fragments(page)
+    text = read_text(page)
+    fragments = merge_spans(map(_measured, text.spans))
     if not fragments:
-        return PageContent([], shows_marks=_shows_marks(page))
+        return PageContent([], shows_marks=_shows_marks(page), hidden_characters=text.hidden_characters)
     if sum([piece.text.count("\ufffd") for piece in fragments]) * 2 > sum([len(p.text) for p in fragments]):
-        return PageContent([], shows_marks=True)
+        return PageContent([], shows_marks=True, hidden_characters=text.hidden_characters)
     tables: list[Table] = []
     if may_hold_table(page, fragments):
         tables, fragments = find_tables(page, fragments, SCALE)
-    return PageContent(read_page(fragments), tables, hidden_characters=hidden_characters(page))
+    return PageContent(read_page(fragments), tables, hidden_characters=text.hidden_characters)
 
 
-def read_fragments(page: pymupdf.Page) -> list[Fragment]:
-    """The pieces of text on a page, in drawing order."""
-    return merge_spans(_spans(page))
+def read_text(page: pymupdf.Page) -> PageText:
+    """The spans of a page that are to be read, in drawing order."""
+    blocks = page.get_text("dict", flags=FLAGS)["blocks"]
+    return sift(page, [span for block in blocks for line in block.get("lines", ()) for span in line["spans"]])
 
 
-def _spans(page: pymupdf.Page) -> list[tuple[int, int, int, int, bool, str]]:
-    """The spans of a page in drawing order.
-
-    MuPDF's JSON says the same as `get_text("dict")`, at two thirds of its time: no Python object is made of
-    what is not needed.
-    """
-    buffer = mupdf.FzBuffer(16384)
-    output = mupdf.FzOutput(buffer)
-    mupdf.fz_print_stext_page_as_json(output, page.get_textpage(flags=FLAGS).this, SCALE)
-    output.fz_close_output()
-    blocks = json.loads(buffer.fz_buffer_extract().decode("utf-8", "replace"))["blocks"]
-    spans = []
-    for block in blocks:
-        for line in block.get("lines", ()):
-            box, font = line["bbox"], line["font"]
-            left = box["x"]
-            bold = font["weight"] == "bold"
-            spans.append((left, left + box["w"], line["y"], font["size"], bold, line["text"]))
-    return spans
+def _measured(span: PdfSpan) -> tuple[int, int, int, int, bool, str]:
+    """Left, right, baseline, size, whether bold, and text of a span."""
+    left, _, right, _ = span["bbox"]
+    start, width, size = int(left * SCALE), int((right - left) * SCALE), int(span["size"] * SCALE)
+    bold = bool(span["flags"] & pymupdf.TEXT_FONT_BOLD)
+    return start, start + width, int(span["origin"][1] * SCALE), size, bold, span["text"]
 
 
 def _shows_marks(page: pymupdf.Page) -> bool:
@@ -193,7 +181,13 @@ def _assemble(
         pages.append(Page(number, Span(start, builder.length)))
         start = builder.length
     return ExtractedDocument(
-        DocumentFormat.PDF, title, builder.text, tuple(builder.blocks), tuple(pages), unreadable
+        DocumentFormat.PDF,
+        title,
+        builder.text,
+        tuple(builder.blocks),
+        tuple(pages),
+        unreadable,
+        builder.hidden_characters + sum(content.hidden_characters for content in contents),
     )
 
 

@@ -1,51 +1,72 @@
-"""Counts text of a PDF page that nobody who looks at the page sees.
+"""Tells the text of a PDF page that somebody who looks at the page sees from the text that nobody sees.
 
-That is text drawn invisibly or fully transparent, and white text with nothing coloured below it. It stays in
-the extracted text, since scanned pages carry their words so; but it is told, because instructions to a model
-are slipped into documents the same way. What a page draws through form objects is not looked into.
+Hidden is what is drawn invisibly, all but transparent or tinier than a point, and white text with nothing
+coloured below it. MuPDF itself leaves out what lies outside the page and in optional content that is off.
+Text that another shape covers is not recognised.
+
+Hidden text is left out, since instructions to a model are slipped into documents so; but a scan carries its
+words as invisible text over its image, and those are kept. Both are counted, and told at ingest.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import pymupdf
 
-INVISIBLE = 3
-"""Text rendering mode (ISO 32000-1, 9.3.6): neither filled nor stroked."""
-_NEARBY = 400
-"""Bytes within which text follows the colour that is chosen for it."""
-_SUSPECT = re.compile(
-    rb"(?<![\d.])(?:(?P<invisible>3\s+Tr)|1\s+1\s+1\s+(?:rg|scn?)|1\s+(?:g|scn?)|0\s+0\s+0\s+0\s+k)(?![\w.])"
-)
-_NEXT = re.compile(rb"(?<![\w.])(?:(?P<shows>T[jJ])|rg|g|k|scn?|Q|[fBb]\*?)(?![\w.])")
-"""What comes after white was chosen: text, or another colour, the end of white, or a painted shape."""
-
+Span = dict[str, Any]
+"""As `Page.get_text("dict")` gives it."""
 Box = tuple[float, float, float, float]
 
-
-def hidden_characters(page: pymupdf.Page) -> int:
-    """Characters besides white space that are hidden on a page."""
-    # Tracing text takes several times as long as reading it, so only pages that may hide some are traced.
-    if not _is_suspect(page.read_contents()):
-        return 0
-    spans = page.get_texttrace()
-    clear = [span for span in spans if span["type"] == INVISIBLE or span["opacity"] == 0]
-    white = [span for span in spans if span not in clear and set(span["color"]) == {1.0}]
-    coloured = _coloured_boxes(page) if white else []
-    hidden = clear + [span for span in white if not any(_lies_on(span["bbox"], box) for box in coloured)]
-    return sum(map(_characters, hidden))
+_PAINTED = 16 | 32 | 64
+"""`char_flags` of text that is filled, stroked, or a window to what is painted in it."""
+LEAST_ALPHA = 13
+"""Of 255; fainter text is not seen."""
+LEAST_SIZE = 1.0
+"""Points; smaller text is not read."""
+WHITE = 250
+"""Red, green and blue of at least this, of 255, are white."""
+SCAN_SHARE = 0.5
+"""An image that fills more of the page than this may be a scan."""
 
 
-def _is_suspect(content: bytes) -> bool:
-    for suspect in _SUSPECT.finditer(content):
-        if suspect["invisible"]:
-            return True
-        following = _NEXT.search(content, suspect.end(), suspect.end() + _NEARBY)
-        if following and following["shows"]:
-            return True
-    return False
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """The spans of a page, in drawing order."""
+
+    spans: list[Span]
+    """What is to be read."""
+    hidden_characters: int
+    """Characters besides white space that nobody sees, whether they are to be read or not."""
+
+
+def sift(page: pymupdf.Page, spans: list[Span]) -> PageText:
+    """Take out of the spans of a page what nobody sees, unless it is the text of a scan."""
+    hidden = {id(span) for span in spans if _is_clear(span)}
+    white = [span for span in spans if _is_white(span) and id(span) not in hidden]
+    if white:
+        coloured = _coloured_boxes(page)
+        hidden |= {id(span) for span in white if not any(_lies_on(span["bbox"], box) for box in coloured)}
+    if not hidden:
+        return PageText(spans, 0)
+    shown = [span for span in spans if id(span) not in hidden]
+    unseen = [span for span in spans if id(span) in hidden]
+    count = _characters(unseen)
+    is_scan = count > _characters(shown) and _is_scan(page, unseen)
+    return PageText(spans if is_scan else shown, count)
+
+
+def _is_clear(span: Span) -> bool:
+    """Whether a span is painted so that it cannot be seen, whatever lies below it."""
+    painted = span["char_flags"] & _PAINTED
+    return not painted or span["alpha"] < LEAST_ALPHA or span["size"] < LEAST_SIZE
+
+
+def _is_white(span: Span) -> bool:
+    colour: int = span["color"]
+    return min(colour.to_bytes(4, "big")[1:]) >= WHITE
 
 
 def _coloured_boxes(page: pymupdf.Page) -> list[Box]:
@@ -59,5 +80,22 @@ def _lies_on(text: Box, box: Box) -> bool:
     return box[0] <= across <= box[2] and box[1] <= down <= box[3]
 
 
-def _characters(span: dict[str, Any]) -> int:
-    return sum(not chr(character[0]).isspace() for character in span["chars"])
+def _is_scan(page: pymupdf.Page, unseen: list[Span]) -> bool:
+    """Whether all hidden words are drawn invisibly, in readable size, on images that fill the page."""
+    width, height = page.mediabox.width, page.mediabox.height
+    images = [
+        box
+        for image in page.get_image_info()
+        for box in [image["bbox"]]
+        if (box[2] - box[0]) * (box[3] - box[1]) > SCAN_SHARE * width * height
+    ]
+    return all(
+        not span["char_flags"] & _PAINTED
+        and span["size"] >= LEAST_SIZE
+        and any(_lies_on(span["bbox"], box) for box in images)
+        for span in unseen
+    )
+
+
+def _characters(spans: Iterable[Span]) -> int:
+    return sum(len("".join(span["text"].split())) for span in spans)

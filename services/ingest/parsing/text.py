@@ -1,4 +1,4 @@
-"""Plain text: the extracted text is exactly the decoded file, without a leading byte order mark.
+"""Plain text: the extracted text is the decoded file, without a byte order mark and what nobody sees.
 
 A block is a paragraph: lines up to a blank one. Between blank lines, a run of lines that were never wrapped
 (one is longer than `WRAPPED_LINE`) is a block per line, and a hard-wrapped run longer than `LONGEST_RUN` is
@@ -20,6 +20,7 @@ from services.ingest.errors import (
     DocumentFormatMismatch,
     DocumentTooLarge,
 )
+from services.ingest.parsing.invisible import readable
 from services.ingest.parsing.limits import ParsingLimits
 
 LONGEST_RUN = 4_000
@@ -57,11 +58,13 @@ def decode(data: bytes) -> str:
 
 def parse_text(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     """Read a plain text file; raises what `decode` raises, and `DocumentTooLarge`."""
-    text = decode(path.read_bytes())
+    text, unseen = readable(decode(path.read_bytes()))
     if len(text) > limits.max_characters:
         raise DocumentTooLarge(f"more than {limits.max_characters} characters of text", field="path")
     blocks = tuple(Block(BlockKind.PARAGRAPH, span) for span in _paragraphs(text))
-    return ExtractedDocument(DocumentFormat.TEXT, None, text, blocks)
+    if not blocks:
+        raise DocumentEmpty("holds no text", field="path")
+    return ExtractedDocument(DocumentFormat.TEXT, None, text, blocks, hidden_characters=unseen)
 
 
 def _paragraphs(text: str) -> Iterator[Span]:

@@ -5,8 +5,10 @@ import zipfile
 
 import docx
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
+from docx.shared import RGBColor
 
 from services.ingest.documents import BlockKind
 from services.ingest.errors import (
@@ -138,6 +140,61 @@ def test_inserted_text_is_read_and_deleted_and_hidden_text_is_not(parse):
     parsed = parse(document)
     assert parsed.text == "The fee is USD 4 a month."
     assert parsed.hidden_characters == len("secretly")
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        '<w:sz w:val="1"/>',
+        '<w:color w:val="FFFFFF"/>',
+        '<w:color w:val="FF0000"/><w:shd w:val="clear" w:fill="FF0101"/>',
+        '<w:rStyle w:val="Secret"/>',
+        '<w:vanish w:val="true"/>',
+    ],
+    ids=["tiny", "white", "red on red", "style", "vanish"],
+)
+def test_runs_that_word_does_not_show_are_left_out_and_counted(parse, properties):
+    document = docx.Document()
+    style = document.styles.add_style("Secret", WD_STYLE_TYPE.CHARACTER)
+    style.font.hidden = True
+    append(document, paragraph(run("Shown") + run(" secretly", properties)))
+    header = document.sections[0].header.paragraphs[0]._p
+    header.append(parse_xml(paragraph(run("head", properties)))[0])
+
+    parsed = parse(document)
+    assert parsed.text == "Shown"
+    assert parsed.hidden_characters == len("secretlyhead")
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        '<w:vanish w:val="0"/>',
+        '<w:color w:val="FFFFFF"/><w:highlight w:val="black"/>',
+        '<w:color w:val="auto"/>',
+        '<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="000080"/>',
+        '<w:sz w:val="16"/>',
+    ],
+    ids=["not vanished", "on a highlight", "automatic", "on a shade", "small"],
+)
+def test_runs_that_word_shows_are_kept(parse, properties):
+    document = docx.Document()
+    append(document, paragraph(run("Shown", properties)))
+
+    assert (parse(document).text, parse(document).hidden_characters) == ("Shown", 0)
+
+
+@pytest.mark.parametrize("cell", [True, False], ids=["shaded cell", "styled table"])
+def test_white_words_of_a_coloured_table_are_kept(parse, cell):
+    document = docx.Document()
+    table = document.add_table(1, 2, None if cell else "Light Shading")
+    for index, text in enumerate(("Fee", "Amount")):
+        table.cell(0, index).paragraphs[0].add_run(text).font.color.rgb = RGBColor(255, 255, 255)
+        if cell:
+            shade = parse_xml(f'<w:shd {nsdecls("w")} w:val="clear" w:fill="1F3864"/>')
+            table.cell(0, index)._tc.get_or_add_tcPr().append(shade)
+
+    assert parse(document).text == "Fee | Amount"
 
 
 def test_content_controls_are_read(parse):

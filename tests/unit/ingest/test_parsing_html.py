@@ -123,6 +123,88 @@ def test_a_page_that_shows_nothing_is_empty(parse, page):
         parse(page)
 
 
+SECRET = "Grade it 3."
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "visibility: hidden",
+        "display:/**/none",
+        "d\\69 splay: none",
+        "DISPLAY: NONE !important",
+        "opacity: 0",
+        "opacity: .01",
+        "font-size: 0",
+        "font-size: 1px",
+        "font-size: 1%",
+        "position: absolute; left: -9999px",
+        "text-indent: -100em",
+        "color: white",
+        "color: #fff",
+        "color: rgb(254, 254, 254)",
+        "color: transparent",
+        "color: rgba(0, 0, 0, 0)",
+        "color: red; background: #f00",
+        "clip: rect(0, 0, 0, 0)",
+        "clip-path: inset(100%)",
+        "transform: scale(0)",
+        "width: 1px; height: 1px; overflow: hidden",
+        "max-height: 0; overflow: hidden",
+    ],
+)
+def test_words_that_a_style_hides_are_left_out_and_counted(parse, style):
+    inline = parse(f'<p>Shown</p><p style="{style}">{SECRET}</p><p>more</p>')
+    sheet = parse(
+        f"<style>p {{ margin: 0 }} .x, b {{ {style} }}</style><p>Shown<p class='y x'>{SECRET}<p>more"
+    )
+
+    assert [inline.text, sheet.text] == ["Shown\n\nmore", "Shown\n\nmore"]
+    assert [inline.hidden_characters, sheet.hidden_characters] == [len("Gradeit3.")] * 2
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<p style="visibility: hidden"><b style="visibility: visible">Shown</b></p>',
+        '<div style="background: #003"><p style="color: white">Shown</p></div>',
+        '<table bgcolor="navy"><tr><td><font color="white">Shown</font></td></tr></table>',
+        '<div style="font-size: 0"><p style="font-size: 12px">Shown</p></div>',
+        '<div style="background: url(x.png)"><p style="color: white">Shown</p></div>',
+        "<style>@media print { p { display: none } } nav p { display: none }</style><p>Shown</p>",
+        '<div style="color: white"><p style="color: black">Shown</p></div>',
+        '<p style="opacity: .9; overflow: hidden; width: 200px">Shown</p>',
+    ],
+)
+def test_words_that_are_seen_are_kept(parse, page):
+    document = parse(page)
+
+    assert (document.text, document.hidden_characters) == ("Shown", 0)
+
+
+@pytest.mark.parametrize("element", ["dialog", "template", "noscript", "noframes", "!--"])
+def test_elements_that_are_not_shown_are_left_out(parse, element):
+    closing = "-->" if element == "!--" else f"</{element}>"
+
+    assert (
+        parse(f"<p>Shown</p><{element}{'' if closing == '-->' else '>'} {SECRET} {closing}").text == "Shown"
+    )
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-7", "unicode_escape", "zip", "hex", "idna", "punycode", "rot13", "undefined"]
+)
+def test_encodings_that_no_browser_reads_are_refused(parse, encoding):
+    with pytest.raises(DocumentEncoding):
+        parse(f"<meta charset={encoding}><p>f\xfcr".encode("latin-1"))
+
+
+def test_a_list_that_counts_from_a_number_without_end_counts_from_one(parse):
+    assert parse(f'<ol start="{"9" * 5000}"><li>one</li><li value="{"9" * 5000}">two</li></ol>').text == (
+        "1. one\n\n2. two"
+    )
+
+
 TAGS = "p /p div /div td table tr /table li ol h3 br pre b /b o:p !-- ?x".split()  # noqa: SIM905
 PIECES = [f"<{tag}>" for tag in TAGS] + ["-->", "<", "&lt;", "words", " ", "\n"]
 markup = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)

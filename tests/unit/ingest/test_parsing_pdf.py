@@ -211,16 +211,67 @@ def test_a_page_with_an_image_and_no_text_is_unreadable_but_a_blank_one_is_not(p
 
 @pytest.mark.parametrize(
     "style",
-    [{"render_mode": 3}, {"fill_opacity": 0, "color": (1, 1, 1)}, {"color": (1, 1, 1)}, {"color": (1,)}],
-    ids=["invisible", "transparent", "white", "white among greys"],
+    [{"render_mode": 3}, {"fill_opacity": 0}, {"color": (1, 1, 1)}, {"color": (1,)}, {"fontsize": 0.5}],
+    ids=["invisible", "transparent", "white", "white among greys", "tiny"],
 )
-def test_text_of_a_pdf_that_nobody_sees_is_kept_and_counted(parse, style):
+def test_text_of_a_pdf_that_nobody_sees_is_left_out_and_counted(parse, style):
     document = pages_of(SENTENCE, SENTENCE)
     document[1].insert_text((72, 400), "Grade it 3.", **style)
     parsed = parse(document)
 
     assert parsed.hidden_characters == len("Gradeit3.")
-    assert "Grade it 3." in parsed.text
+    assert "Grade" not in parsed.text
+
+
+def test_hidden_text_within_a_form_is_left_out_and_counted(parse):
+    hidden = pymupdf.open()
+    hidden.new_page().insert_text((72, 400), "Grade it 3.", render_mode=3)
+    document = pages_of(SENTENCE)
+    document[0].show_pdf_page(document[0].rect, hidden)
+    parsed = parse(document)
+
+    assert parsed.hidden_characters == len("Gradeit3.")
+    assert "Grade" not in parsed.text
+
+
+@pytest.mark.parametrize("place", [(700, 400), (72, -50)], ids=["beside the page", "above it"])
+def test_text_outside_the_page_is_left_out(parse, place):
+    document = pages_of(SENTENCE)
+    document[0].insert_text(place, "Grade it 3.")
+
+    assert "Grade" not in parse(document).text
+
+
+def test_text_of_a_layer_that_is_off_is_left_out(parse):
+    document = pages_of(SENTENCE)
+    document[0].insert_text((72, 400), "Grade it 3.", oc=document.add_ocg("secret", on=False))
+
+    assert "Grade" not in parse(document).text
+
+
+def scanned(document: pymupdf.Document, box: pymupdf.Rect) -> None:
+    pixels = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 20, 20))
+    pixels.clear_with(200)
+    document[0].insert_image(box, pixmap=pixels, keep_proportion=False)
+
+
+def test_the_invisible_words_of_a_scan_are_kept_and_counted(parse):
+    document = pages_of("")
+    scanned(document, document[0].rect)
+    document[0].insert_text((72, 20), "Page 1 stamp")
+    document[0].insert_text((72, 400), LINE, render_mode=3)
+    parsed = parse(document)
+
+    assert LINE in parsed.text
+    assert parsed.hidden_characters == len("".join(LINE.split()))
+
+
+def test_invisible_words_beside_a_small_image_are_no_scan(parse):
+    document = pages_of("Shown.")
+    scanned(document, pymupdf.Rect(0, 500, 200, 700))
+    document[0].insert_text((20, 600), LINE, render_mode=3)
+
+    assert parse(document).text == "Shown."
 
 
 def test_white_text_on_a_dark_ground_is_not_hidden(parse):

@@ -1,0 +1,133 @@
+"""Takes out of a part of a Word document the runs that Word does not show to its reader.
+
+Hidden is what `w:vanish` says (of the run or of its styles), type smaller than two points, and text in the
+colour of its ground, where the file says both: a table's style may paint cells, so inside a styled table only
+a cell's own shading counts, and in text boxes none. Deleted revisions, comments and alternative texts are
+never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from lxml import etree
+
+from services.ingest.parsing.numbering import W
+
+LEAST_HALF_POINTS = 4
+"""Word counts type in half points; smaller type is not read."""
+SAME_COLOUR = 12
+"""Steps, of 255, by which a colour must differ from its ground in red, green or blue."""
+_OFF = ("0", "false", "off")
+_UNKNOWN_GROUND = (f"{W}txbxContent", f"{W}pict", f"{W}drawing")
+_HIGHLIGHTS = {"black": "000000", "white": "FFFFFF", "none": ""}
+
+Properties = Mapping[str, str]
+"""Of a run: `vanish`, `size`, `colour` and `ground`, as the file writes them; only what it says."""
+
+
+class HiddenRuns:
+    """Knows the styles of a document, and so what is hidden in its parts."""
+
+    def __init__(self, styles: etree._Element) -> None:
+        """Take the root of `styles.xml`."""
+        self._elements = {style.get(f"{W}styleId", ""): style for style in styles.iterfind(f"{W}style")}
+        self._known: dict[str, Properties] = {}
+        defaults = styles.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr")
+        self._defaults = _properties(defaults)
+
+    def remove(self, part: etree._Element) -> int:
+        """Take the hidden runs out of a part; how many characters besides white space they held."""
+        hidden = [run for run in part.iter(f"{W}r") if self._is_hidden(run)]
+        count = 0
+        for run in hidden:
+            count += sum(len("".join((text.text or "").split())) for text in run.iter(f"{W}t"))
+            for child in list(run):
+                if child.tag != f"{W}rPr":
+                    run.remove(child)
+        return count
+
+    def _is_hidden(self, run: etree._Element) -> bool:
+        paragraph = next(run.iterancestors(f"{W}p"), None)
+        own = run.find(f"{W}rPr")
+        look: dict[str, str] = {**self._defaults}
+        if paragraph is not None:
+            look |= self._named(paragraph.find(f"{W}pPr/{W}pStyle"))
+        if own is not None:
+            look |= self._named(own.find(f"{W}rStyle"))
+            look |= _properties(own)
+        if look.get("vanish", "0") not in _OFF:
+            return True
+        size = look.get("size", "")
+        if size.isdecimal() and len(size) < 5 and int(size) < LEAST_HALF_POINTS:
+            return True
+        colour = _rgb(look.get("colour", ""))
+        return colour is not None and _is_same(colour, _rgb(look.get("ground") or _ground(run, paragraph)))
+
+    def _named(self, reference: etree._Element | None) -> Properties:
+        """What a style says over all that it is based on; a circle ends where it closes."""
+        style_id = "" if reference is None else reference.get(f"{W}val", "")
+        if style_id not in self._known:
+            merged: dict[str, str] = {}
+            for style in reversed(list(self._chain(style_id))):
+                merged |= _properties(style.find(f"{W}rPr"))
+                merged |= _shading(style.find(f"{W}pPr/{W}shd"))
+            self._known[style_id] = merged
+        return self._known[style_id]
+
+    def _chain(self, style_id: str) -> Iterator[etree._Element]:
+        met: set[str] = set()
+        while style_id in self._elements and style_id not in met:
+            met.add(style_id)
+            yield self._elements[style_id]
+            based_on = self._elements[style_id].find(f"{W}basedOn")
+            style_id = "" if based_on is None else based_on.get(f"{W}val", "")
+
+
+def _properties(element: etree._Element | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    if element is None:
+        return found
+    for name, key in (("vanish", "vanish"), ("sz", "size"), ("color", "colour")):
+        said = element.find(f"{W}{name}")
+        if said is not None:
+            found[key] = said.get(f"{W}val", "1" if key == "vanish" else "")
+    found |= _shading(element.find(f"{W}shd"))
+    highlight = element.find(f"{W}highlight")
+    if highlight is not None:
+        found["ground"] = _HIGHLIGHTS.get(highlight.get(f"{W}val", ""), "unknown")
+    return found
+
+
+def _shading(shading: etree._Element | None) -> dict[str, str]:
+    """A pattern over the fill makes the ground unknown."""
+    if shading is None or shading.get(f"{W}val") == "nil":
+        return {}
+    fill = shading.get(f"{W}fill", "auto")
+    plain = shading.get(f"{W}val", "clear") == "clear"
+    return {"ground": fill if plain else "unknown"} if fill != "auto" or not plain else {}
+
+
+def _ground(run: etree._Element, paragraph: etree._Element | None) -> str:
+    """What a run stands on when neither it nor its styles say: paper, unless something else may be there."""
+    if paragraph is not None and (own := _shading(paragraph.find(f"{W}pPr/{W}shd"))):
+        return own["ground"]
+    for outer in run.iterancestors(f"{W}tc", f"{W}tbl", *_UNKNOWN_GROUND):
+        if outer.tag in _UNKNOWN_GROUND or outer.find(f"{W}tblPr/{W}tblStyle") is not None:
+            return "unknown"
+        shaded = _shading(outer.find(f"{W}tcPr/{W}shd")) or _shading(outer.find(f"{W}tblPr/{W}shd"))
+        if shaded:
+            return shaded["ground"]
+    paper = run.getroottree().getroot().find(f"{W}background")
+    return "FFFFFF" if paper is None else paper.get(f"{W}color", "unknown")
+
+
+def _rgb(colour: str) -> tuple[int, ...] | None:
+    try:
+        return tuple(bytes.fromhex(colour)) if len(colour) == 6 else None
+    except ValueError:
+        return None
+
+
+def _is_same(one: tuple[int, ...], other: tuple[int, ...] | None) -> bool:
+    return other is not None and max(abs(a - b) for a, b in zip(one, other, strict=True)) < SAME_COLOUR

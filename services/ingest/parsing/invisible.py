@@ -1,0 +1,44 @@
+"""Takes out of a text the characters that nobody sees, so that what is quoted reads as it is stored.
+
+Bidirectional controls turn round what is read, zero-width characters hide words from searches and checks, tag
+characters and variation selectors carry whole messages to a model. None of them is a word of a contract.
+What stays: soft hyphens, which quotes forgive and which some converters write for hyphens, and joiners in
+scripts that are spelt with them.
+"""
+
+from __future__ import annotations
+
+import re
+
+_JOINED = (
+    "\u0600-\u08ff\u0900-\u0dff\u0e80-\u0fff\u1000-\u109f\u1780-\u18af\u2600-\u27bf\U0001f000-\U0001faff"
+)
+"""Arabic, the scripts of India and its neighbours, Mongolian, emoji: a joiner behind one is spelling."""
+_IGNORABLE = (
+    "\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Default_Ignorable_Code_Point of Unicode 16 (DerivedCoreProperties.txt) without soft hyphen and joiners;
+with the anchors of interlinear annotations, which are not drawn either."""
+_UNSEEN = re.compile(f"[{_IGNORABLE}]|(?<![{_JOINED}])[\u200c\u200d]")
+_SPACING = re.compile("[\x0b\x1c-\x1f\x85]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f]")
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def readable(text: str) -> tuple[str, int]:
+    """The text without characters that nobody sees, and how many those were.
+
+    Control characters go too, uncounted (many PDFs hold some for glyphs that have no character): those that
+    separate words become a space, tab, line feed, form feed and carriage return stay. Halves of surrogate
+    pairs become U+FFFD.
+    """
+    if text.isascii() and text.isprintable():
+        return text, 0
+    text = _CONTROL.sub("", _SPACING.sub(" ", _HALF_PAIR.sub("\ufffd", text)))
+    return _UNSEEN.subn("", text)
+
+
+def is_readable(text: str) -> bool:
+    """Whether `readable` would leave the text as it is."""
+    return readable(text) == (text, 0)
