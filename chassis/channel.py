@@ -9,6 +9,7 @@ import grpc
 
 from chassis.auth import credential_metadata
 from chassis.deadlines import time_left
+from chassis.parts import part_metadata
 from chassis.settings import NO_TLS, TlsFiles
 from chassis.tls import Tls
 from chassis.tls_channel import TlsChannel
@@ -55,7 +56,7 @@ def open_channel(
         ("grpc.keepalive_time_ms", 10_000),
         ("grpc.http2.ping_timeout_ms", 5_000),
     ]
-    interceptors = client_interceptors(credential_metadata)
+    interceptors = client_interceptors(lambda: (*credential_metadata(), *part_metadata()))
     if tls.ca is None or address.startswith("unix:"):
         return grpc.aio.insecure_channel(address, options, interceptors=interceptors)
     return TlsChannel(

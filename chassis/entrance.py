@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from chassis.api_keys import ApiKeys
+from chassis.bounds import Bounds
 from chassis.credentials import Credentials
 from chassis.settings import ProcessSettings
 from chassis.tls import Tls
@@ -22,6 +23,8 @@ class Entrance:
     """How long running calls may go on after a stop was asked for."""
     tls: Tls | None = None
     """What TCP addresses are served with; None: without TLS."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """How many calls callers make, how long, large and slow."""
 
 
 LOCAL_ENTRANCE = Entrance()
@@ -34,4 +37,5 @@ async def entrance(settings: ProcessSettings) -> AsyncIterator[Entrance]:
     """
     file = settings.api_keys_file
     tls = Tls(settings.tls_files(), serves=True) if settings.tls_certificate_file else None
-    yield Entrance(Credentials(ApiKeys(file)) if file else None, settings.drain_seconds, tls)
+    known = Credentials(ApiKeys(file)) if file else None
+    yield Entrance(known, settings.drain_seconds, tls, settings.bounds())

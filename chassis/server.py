@@ -14,6 +14,8 @@ from grpc_health.v1.health import aio as health_aio
 from grpc_reflection.v1alpha import reflection
 
 from chassis.addresses import check_bindable
+from chassis.bounded import BoundsInterceptor
+from chassis.bounds import Bounds
 from chassis.entrance import LOCAL_ENTRANCE, Entrance
 from chassis.interceptors import HEALTH, CallerInterceptor, ErrorInterceptor
 from chassis.readiness import Readiness
@@ -31,12 +33,10 @@ that were added. After this time, give or take a tenth, it is asked to connect a
 SETTLE_SECONDS = 0.02
 """Between the last word of health and the stop: grpcio 1.78 crashes when it stops within some 10 ms of a
 client's having connected and gone, as a probe does (within 100 tries, always; 1.76 and 1.80 do not)."""
-OPTIONS = [
-    ("grpc.so_reuseport", 0),
-    ("grpc.max_connection_age_ms", CONNECTION_AGE_MS),
-    # Channels ping every 10 s while calls run; by default a server that is pinged within 5 minutes ends them.
-    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
-]
+SILENT_CONNECTION_MS = 10_000
+"""What a connection gets to begin with HTTP/2, and to answer a ping: one every 30 s while calls run on it."""
+CANCELLING_MS = 10_000
+"""What calls on an old connection get beyond their own time before it is closed under them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,13 @@ async def serving(
     check_bindable(address, credentials_configured=entrance.credentials is not None)
     names = [name for services in offered for name in services.names]
     server = grpc.aio.server(
-        interceptors=[ServerTracing(names), ErrorInterceptor(), CallerInterceptor(entrance.credentials)],
-        options=OPTIONS,
+        interceptors=[
+            ServerTracing(names),
+            ErrorInterceptor(),
+            CallerInterceptor(entrance.credentials),
+            BoundsInterceptor(entrance.bounds),
+        ],
+        options=_options(entrance.bounds),
     )
     health = health_aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
@@ -92,6 +97,27 @@ async def serving(
         await health.enter_graceful_shutdown()
         await asyncio.sleep(SETTLE_SECONDS)
         await server.stop(entrance.drain_seconds)
+
+
+def _options(bounds: Bounds) -> list[tuple[str, int]]:
+    longest_ms = round(1000 * max(bounds.seconds.values()))
+    return [
+        ("grpc.so_reuseport", 0),
+        ("grpc.max_connection_age_ms", CONNECTION_AGE_MS),
+        ("grpc.max_connection_age_grace_ms", longest_ms + CANCELLING_MS),
+        # Channels ping every 10 s while calls run; by default a server that is pinged within 5 minutes ends
+        # them.
+        ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+        ("grpc.keepalive_time_ms", 30_000),
+        ("grpc.keepalive_timeout_ms", SILENT_CONNECTION_MS),
+        ("grpc.server_handshake_timeout_ms", SILENT_CONNECTION_MS),
+        ("grpc.max_allowed_incoming_connections", bounds.connections),
+        ("grpc.max_concurrent_streams", bounds.streams),
+        # Beyond the first some calls are refused by chance, beyond the second all.
+        ("grpc.max_metadata_size", bounds.head_bytes),
+        ("grpc.absolute_max_metadata_size", bounds.head_bytes),
+        ("grpc.max_receive_message_length", bounds.message_bytes),
+    ]
 
 
 async def _report(services: Services, offered: Sequence[Services], health: health_aio.HealthServicer) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Self
 
 from pydantic import Field, ValidationError, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+from pydantic_settings import SettingsConfigDict, SettingsError
+
+from chassis.limit_settings import LimitSettings
 
 PREFIX = "CLAUSEGATE_"
 SETTINGS_ERRORS = (ValidationError, SettingsError)
@@ -39,7 +41,7 @@ class TlsFiles:
 NO_TLS = TlsFiles()
 
 
-class ProcessSettings(BaseSettings):
+class ProcessSettings(LimitSettings):
     """Read once in `__main__` from variables that begin with `CLAUSEGATE_`, then passed on as values."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True, allow_inf_nan=False)

@@ -28,16 +28,6 @@ class GatewaySettings(ProcessSettings):
         gt=0,
         description="Time for a request that does not say `X-Request-Timeout`: two calls of a model.",
     )
-    max_deadline_seconds: float = Field(
-        default=600.0,
-        gt=0,
-        description="The most that `X-Request-Timeout` can ask for, unless a file is ingested.",
-    )
-    upload_deadline_seconds: float = Field(
-        default=3600.0,
-        gt=0,
-        description="Time for ingesting a file, uploaded or archived, and the most that can be asked for.",
-    )
     max_body_bytes: int = Field(default=4 * 2**20, ge=1, description="Largest JSON body.")
     max_upload_bytes: int = Field(
         default=100 * 2**20, ge=1, description="Largest uploaded file; ingest has a limit of its own."

@@ -1,0 +1,188 @@
+"""Bounds every call of a gRPC server: how many run, how long, and how slow its client may be."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import grpc
+from google.protobuf.message import DecodeError
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection
+
+from chassis.access import Load, access_of
+from chassis.auth import LOCAL, current_caller
+from chassis.bounds import Bounds
+from chassis.deadlines import set_deadline
+from chassis.errors import DeadlineExceeded, InvalidInput
+from chassis.limits import LimitLaws, Limits
+from chassis.parts import PART, set_in_call
+from chassis.turns import Turns
+
+HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+PLUMBING = (f"/{HEALTH}/", f"/{reflection.SERVICE_NAME}/")
+MAX_WATCHES = 256
+"""Streams of health and reflection at once: they need no credential, or no scope, and never end."""
+PARTS_AT_ONCE = 64
+"""Calls that services make for calls of one credential, and that run at once here, of each load."""
+PARTS_WAITING = 4096
+"""And those that wait: more than the calls of a credential in some replicas cause at once."""
+
+UNLIMITED = Limits(LimitLaws())
+
+Handler = Any  # grpc.RpcMethodHandler of whatever messages the method has
+Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler]]
+T = TypeVar("T")
+
+
+class MalformedMessage(InvalidInput):
+    """The bytes of a call are not the message that it takes, or there are none."""
+
+    reason = "MALFORMED_REQUEST"
+
+
+class BoundsInterceptor(grpc.aio.ServerInterceptor):
+    """Counts a call against its caller's limits, ends it in time, and waits for no client for long.
+
+    Stands behind the one that finds out who calls. Every call is read here, message by message: gRPC itself
+    would wait without end for the one message of a call that takes one.
+    """
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._limits = Limits(bounds.laws)
+        self._watches = Limits(LimitLaws(running=MAX_WATCHES))
+        self._parts = Turns(PARTS_AT_ONCE, PARTS_WAITING)
+
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler:
+        """The handler of one call, bounded."""
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return None
+        call = self._call(handler, handler_call_details)
+        kinds = handler.request_deserializer, handler.response_serializer
+        if handler.response_streaming:
+            return grpc.stream_stream_rpc_method_handler(call.stream, *kinds)
+        return grpc.stream_unary_rpc_method_handler(call.unary, *kinds)
+
+    def _call(self, handler: Handler, details: grpc.HandlerCallDetails) -> _Call:
+        load = access_of(details.method).load
+        marked = any(key == PART for key, _ in details.invocation_metadata or ())
+        plumbing = details.method.startswith(PLUMBING)
+        limits = self._limits
+        if plumbing:
+            limits = self._watches if handler.response_streaming else UNLIMITED
+        return _Call(
+            handler=handler,
+            load=load,
+            limits=limits,
+            # No service asks a question for a caller: such calls are always the caller's own.
+            parts=self._parts if marked and load is not Load.QUERY else None,
+            seconds=self._bounds.seconds[load],
+            stall_seconds=self._bounds.stall_seconds,
+            plumbing=plumbing,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call, and what bounds it."""
+
+    handler: Handler
+    load: Load
+    limits: Limits
+    parts: Turns | None
+    """Of a call that a service makes for a call which has been counted; it waits for its turn."""
+    seconds: float
+    stall_seconds: float
+    plumbing: bool
+    """Health and reflection: nobody's in particular."""
+
+    async def unary(self, requests: AsyncIterator[Any], context: Any) -> Any:
+        """Answer with one message."""
+        async with self._admitted(context):
+            behaviour = self.handler.unary_unary or self.handler.stream_unary
+            return await behaviour(await self._request(requests), context)
+
+    async def stream(self, requests: AsyncIterator[Any], context: Any) -> AsyncGenerator[Any]:
+        """Answer with messages: written from here, to wait for none longer than may be, and not yielded."""
+        async with self._admitted(context):
+            behaviour = self.handler.unary_stream or self.handler.stream_stream
+            responses = behaviour(await self._request(requests), context)
+            if inspect.iscoroutine(responses):  # it writes to the context itself, as gRPC health does
+                await responses
+                return
+            async with aclosing(responses):
+                async for response in responses:
+                    await self._in_time(context.write(response), "takes")
+        return
+        yield
+
+    @asynccontextmanager
+    async def _admitted(self, context: Any) -> AsyncIterator[None]:
+        """Count the call while it runs, and end it in time."""
+        caller = LOCAL if self.plumbing else current_caller()
+        set_in_call()
+        async with self._timed(context):
+            if self.parts is None:
+                opened = self.limits.open(caller)
+                context.add_done_callback(lambda _: opened())
+                with self.limits.running(caller, self.load):
+                    yield
+            elif caller.credential_id:
+                async with self.parts.turn((caller.credential_id, self.load)):
+                    yield
+            else:
+                yield
+
+    @asynccontextmanager
+    async def _timed(self, context: Any) -> AsyncIterator[None]:
+        """End the call after its time; gRPC sees to the deadline of a client that set a shorter one."""
+        left = context.time_remaining()
+        shortened = left is None or left > self.seconds
+        set_deadline(self.seconds if shortened else left)
+        try:
+            async with asyncio.timeout(self.seconds if shortened else None) as timer:
+                yield
+        except TimeoutError as error:
+            if not timer.expired():
+                raise
+            message = f"A call of this kind is ended after {self.seconds:g} seconds."
+            raise DeadlineExceeded(message) from error
+
+    async def _request(self, requests: AsyncIterator[Any]) -> Any:
+        """What the behaviour takes: the stream of requests, or the one there is."""
+        if self.handler.request_streaming:
+            return self._each(requests)
+        request = await self._next(requests)
+        if request is None:
+            raise MalformedMessage("The call carries no message.")
+        return request
+
+    async def _each(self, requests: AsyncIterator[Any]) -> AsyncGenerator[Any]:
+        while (request := await self._next(requests)) is not None:
+            yield request
+
+    async def _next(self, requests: AsyncIterator[Any]) -> Any:
+        """The next request as soon as it has come, None at their end."""
+        try:
+            return await self._in_time(anext(requests, None), "sends")
+        except DecodeError as error:
+            raise MalformedMessage("The bytes are not the message that the call takes.") from error
+
+    async def _in_time(self, work: Awaitable[T], verb: str) -> T:
+        """The result of reading from or writing to the client, which is not waited for without end."""
+        try:
+            async with asyncio.timeout(self.stall_seconds) as timer:
+                return await work
+        except TimeoutError as error:
+            if not timer.expired():
+                raise
+            message = f"The client {verb} nothing for {self.stall_seconds:g} seconds."
+            raise DeadlineExceeded(message) from error
