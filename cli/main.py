@@ -12,9 +12,10 @@ import typer
 from cli import (
     articles,
     asking,
+    audit,
     checking,
-    documents,
     dev_certs,
+    documents,
     keys,
     process,
     projects,
@@ -45,8 +46,9 @@ for subject in (
     articles,
     texts,
     keys,
-    process,
     dev_certs,
+    audit,
+    process,
 ):
     app.add_typer(subject.app)
 

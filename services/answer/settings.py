@@ -69,6 +69,10 @@ class AnswerSettings(ModelServerSettings):
     audit_query_text: QueryText = Field(
         default=QueryText.PLAIN, description="How questions are recorded: plain, hash or omit."
     )
+    audit_keys_file: Path | None = Field(
+        default=None,
+        description="Keys that seal audit records, as in the file of signing keys; none: the signing keys.",
+    )
     log_queries: bool = Field(default=False, description="Whether audit records are logged as well.")
 
     answer_model: str = Field(default="gpt-4.1", description="Chat model that writes answers.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
+from socket import gethostname
 from uuid import uuid4
 
 import grpc
@@ -40,6 +42,8 @@ from services.answer.contracts.completion import Completer
 from services.answer.query.querying import Querying
 from services.answer.query_generation import QueryGeneration
 from services.answer.records.audit import Records
+from services.answer.records.chain import AuditLog
+from services.answer.records.lines import Keys, chain_name
 from services.answer.records.record_files import RecordFile, RecordWriter
 from services.answer.records.replay import recorded, replayed
 from services.answer.records.tasks import Tasks
@@ -59,6 +63,8 @@ from services.answer.verification.grounding import Grounding
 from services.answer.verification.signing import Signer, read_keys
 from services.answer.verification.verifying import Verifying
 
+logger = logging.getLogger(__name__)
+
 MEGABYTE = 1_000_000
 MAX_CACHED_EXTRACTIONS = 1_000
 """Results of research queries that are kept at once, some 20 kB each."""
@@ -74,12 +80,14 @@ SYSTEM_CLOCK = Clock(
 async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
     """What the answer service offers to a server, alive until the context ends.
 
-    Raises `SigningKeysBroken` when the file of signing keys cannot be used, `HintsBroken` when that of hints
+    Raises `SigningKeysBroken` when a file of keys cannot be used, `AuditInUse` and `AuditBroken` when the
+    audit log cannot be gone on with, `HintsBroken` when that of hints
     by category cannot, and `ReplayDiverged` when the recording to be played back cannot.
     """
     signer = Signer(read_keys(settings.signing_keys_file) if settings.signing_keys_file else ())
     hints = load_hints(settings.category_hints)
     async with AsyncExitStack() as stack:
+        audit_log = stack.enter_context(_audit_log(settings))
         writer = await stack.enter_async_context(RecordWriter())
         channel = await stack.enter_async_context(
             open_channel(settings.retrieval_address, settings.tls_files(), retried_services=RETRIED_SERVICES)
@@ -87,7 +95,7 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
         counter = token_counter(settings.tiktoken_cache_dir)
         chat, clock = await stack.enter_async_context(_chat_and_clock(settings))
         completer = Completer(chat, settings.task_models(), counter)
-        tasks = Tasks(_records(settings, writer), clock, counter, settings.prices)
+        tasks = Tasks(_records(settings, writer, audit_log), clock, counter, settings.prices)
         retrieval = RetrievalClient(channel, settings.retrieval_deadline_seconds)
         policy = settings.policy()
         querying = Querying(
@@ -186,12 +194,25 @@ class _Servicers:
         grounding_service_pb2_grpc.add_GroundingServiceServicer_to_server(self.grounding, server)
 
 
-def _records(settings: AnswerSettings, writer: RecordWriter) -> Records:
-    logs = settings.data_dir / "logs"
-    return Records(
-        writer,
-        queries=RecordFile(logs / "queries.jsonl", 50 * MEGABYTE, older_files=9, durable=True),
-        debug=RecordFile(logs / "debug.jsonl", 10 * MEGABYTE, older_files=4, durable=False),
-        query_text=settings.audit_query_text,
-        echo=settings.log_queries,
+@contextmanager
+def _audit_log(settings: AnswerSettings) -> Iterator[AuditLog]:
+    """The audit log, open. One whose folder cannot be written now is opened by the first record that can."""
+    file = settings.audit_keys_file or settings.signing_keys_file
+    log = AuditLog(
+        settings.data_dir / "logs",
+        chain_name(gethostname(), token_hex(8)),
+        Keys(read_keys(file) if file else ()),
+        max_bytes=50 * MEGABYTE,
+        older_files=9,
     )
+    try:
+        log.open()
+    except OSError:
+        logger.exception("audit log cannot be opened")
+    with closing(log):
+        yield log
+
+
+def _records(settings: AnswerSettings, writer: RecordWriter, audit_log: AuditLog) -> Records:
+    debug = RecordFile(settings.data_dir / "logs" / "debug.jsonl", 10 * MEGABYTE, older_files=4)
+    return Records(writer, audit_log, debug, query_text=settings.audit_query_text, echo=settings.log_queries)

@@ -262,7 +262,7 @@ async def test_a_reply_that_keeps_no_contract_fails_clean_and_stores_nothing(stu
 async def test_a_fallback_model_is_asked_when_the_first_fails_twice(server, model, index, folder):
     model.reply(EMPTY, EMPTY)
     model.respond = saying(article())
-    async with answering(index, folder, server.url, fallback_model="gpt-4o") as stubs:
+    async with answering(index, folder / "other", server.url, fallback_model="gpt-4o") as stubs:
         compiled = await stubs.articles.CompileArticle(asked(article_id="by-fallback"))
     assert [one.body["model"] for one in model.chats] == ["gpt-4.1", "gpt-4.1", "gpt-4o"]
     assert compiled.article.model == compiled.metadata.model == "gpt-4o"
@@ -326,7 +326,7 @@ async def test_what_does_not_exist_is_not_found_by_field(stubs, model, request_,
 
 
 async def test_without_a_chat_model_nothing_is_read(folder):
-    async with answering("127.0.0.1:9", folder) as stubs:
+    async with answering("127.0.0.1:9", folder / "other") as stubs:
         expected = ("FAILED_PRECONDITION", "MODEL_NOT_CONFIGURED", None)
         assert await failed(stubs.articles.CompileArticle(asked())) == expected
         again = CompileArticleRequest(article_id="fees")
@@ -346,12 +346,12 @@ async def test_a_failing_model_server_is_a_typed_error(stubs, model):
 
 
 async def test_material_is_cut_to_what_prompt_and_reply_leave(server, model, index, folder):
-    async with answering(index, folder, server.url, budget_total_tokens=9_500) as stubs:
+    async with answering(index, folder / "other", server.url, budget_total_tokens=9_500) as stubs:
         model.respond = saying(article())
         compiled = (await stubs.articles.CompileArticle(asked(article_id="short"))).article
         assert compiled.chunks_left_out > 0
         assert compiled.chunks_used + compiled.chunks_left_out == 5
-    async with answering(index, folder, server.url, budget_total_tokens=9_000) as stubs:
+    async with answering(index, folder / "other", server.url, budget_total_tokens=9_000) as stubs:
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await stubs.articles.CompileArticle(asked())
     assert failure_of(refused.value).kind == ("FAILED_PRECONDITION", "CONTEXT_TOO_SMALL")
@@ -443,9 +443,9 @@ async def test_a_quoted_document_replaced_while_the_model_writes_is_a_conflict(s
 async def test_an_article_is_never_found_nor_cited(server, model, index, folder):
     marked = "The zebra clause governs termination."
     model.respond = saying(article(article_body=marked, key_claims=[{**JUDGEMENT, "claim": marked}]))
-    async with answering(index, folder, server.url) as stubs:
+    async with answering(index, folder / "other", server.url) as stubs:
         compiled = (await stubs.articles.CompileArticle(asked(article_id="zebra"))).article
-    async with open_channel(index) as channel, answering(index, folder) as stubs:
+    async with open_channel(index) as channel, answering(index, folder / "third") as stubs:
         found = await RetrievalServiceStub(channel).Search(SearchRequest(query="zebra clause", top_k=100))
         answer = await stubs.queries.Query(QueryRequest(query="What does the zebra clause govern?"))
     documents = {one.document_id for one in CORPUS}

@@ -181,7 +181,7 @@ async def test_an_unknown_category_is_refused_with_the_known_ones(stubs, model):
 
 
 async def test_without_a_chat_model_the_error_names_the_setting(folder):
-    async with answering(NO_INDEX, folder) as stubs:
+    async with answering(NO_INDEX, folder / "other") as stubs:
         with pytest.raises(grpc.aio.AioRpcError) as raised:
             await stubs.generation.GenerateQueries(asked_for())
     failure = failure_of(raised.value)
@@ -237,7 +237,7 @@ async def test_every_call_leaves_one_audit_record(stubs, model, folder):
 
 async def test_a_fallback_model_is_asked_when_the_first_fails_twice(server, model, folder):
     model.reply(json_reply(TWO), json_reply(TWO), json_reply(THREE))
-    async with answering(NO_INDEX, folder, server.url, fallback_model="gpt-4o") as stubs:
+    async with answering(NO_INDEX, folder / "other", server.url, fallback_model="gpt-4o") as stubs:
         response = await stubs.generation.GenerateQueries(asked_for())
     assert list(response.queries) == THREE["queries"]
     assert [one.body["model"] for one in model.chats] == ["gpt-4.1", "gpt-4.1", "gpt-4o"]
@@ -251,7 +251,7 @@ async def test_a_fallback_model_is_asked_when_the_first_fails_twice(server, mode
 async def test_hints_of_a_file_of_ones_own_are_used(server, model, folder, tmp_path):
     file = tmp_path / "hints.toml"
     file.write_text('TAXES = ["withholding tax"]\n')
-    async with answering(NO_INDEX, folder, server.url, category_hints=file) as stubs:
+    async with answering(NO_INDEX, folder / "other", server.url, category_hints=file) as stubs:
         await stubs.generation.GenerateQueries(asked_for(category="TAXES"))
         assert await failed(stubs, asked_for(category="SHELTER")) == (
             "INVALID_ARGUMENT",

@@ -247,7 +247,7 @@ async def test_tokens_that_no_chunk_fits_into_are_refused_with_the_field(stubs, 
 
 
 async def test_without_a_chat_model_nothing_is_read(folder):
-    async with answering("127.0.0.1:9", folder) as stubs:
+    async with answering("127.0.0.1:9", folder / "other") as stubs:
         expected = ("FAILED_PRECONDITION", "MODEL_NOT_CONFIGURED", None)
         assert await failed(stubs, asked(sources=["cme"])) == expected
 

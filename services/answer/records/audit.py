@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Self
 
 from chassis.errors import ServiceError, Unavailable
-from services.answer.records.record_files import RecordFile, RecordWriter
+from services.answer.records.record_files import RecordLog, RecordWriter
 from services.answer.records.tracking import DebugRecord, Run
 
 logger = logging.getLogger(__name__)
@@ -62,8 +62,8 @@ class Records:
     def __init__(
         self,
         writer: RecordWriter,
-        queries: RecordFile,
-        debug: RecordFile,
+        queries: RecordLog,
+        debug: RecordLog,
         *,
         query_text: QueryText = QueryText.PLAIN,
         echo: bool = False,

@@ -1,4 +1,4 @@
-"""Append-only files of JSON lines that rotate by size: a line is written whole, or nothing of it."""
+"""Append-only files of JSON lines that rotate by size, and the one thread that writes records."""
 
 from __future__ import annotations
 
@@ -6,74 +6,72 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
+
+from services.answer.records.rotation import RotatedFiles, private, write_all
 
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 5.0
 """How long a stop waits for calls to end that were cancelled; they take milliseconds."""
 
+Record = Mapping[str, object]
 
-def _private(path: str, flags: int) -> int:
-    """Questions and answers are nobody's but the service's and its group's."""
-    return os.open(path, flags, 0o640)
+
+class RecordLog(Protocol):
+    """Where records go, see `RecordFile` and `chain.AuditLog`."""
+
+    def append(self, records: Sequence[Record]) -> int:
+        """Write at least the first of `records`; how many were. Raises `OSError`, and none is there then."""
+        ...
 
 
 class RecordFile:
-    """One file and its older ones: `queries.jsonl`, `queries.jsonl.1` (the youngest) and so on."""
+    """One file and its older ones. Its lines survive a killed process, not a power cut."""
 
-    def __init__(self, path: Path, max_bytes: int, older_files: int, *, durable: bool) -> None:
-        """`durable` lines survive a power cut: they are synced, which costs a disk write each."""
-        self._path = path
+    def __init__(self, path: Path, max_bytes: int, older_files: int) -> None:
+        self._files = RotatedFiles(path)
         self._max_bytes = max_bytes
         self._older_files = older_files
-        self._durable = durable
 
-    def append(self, record: Mapping[str, object]) -> None:
-        """Write one record as one line. Raises `OSError` and leaves the file as it was when that fails."""
-        line = json.dumps(record, ensure_ascii=False).encode() + b"\n"
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        if self._size() and self._size() + len(line) > self._max_bytes:
+    def append(self, records: Sequence[Record]) -> int:
+        """Write the first record as one line, whole or nothing of it. Raises `OSError`."""
+        line = json.dumps(records[0], ensure_ascii=False).encode() + b"\n"
+        path = self._files.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        size = self._files.size()
+        if size and size + len(line) > self._max_bytes:
             self._rotate()
-        with open(self._path, "ab", buffering=0, opener=_private) as file:
+        with open(path, "ab", buffering=0, opener=private) as file:
             size = file.seek(0, os.SEEK_END)
             try:
-                self._write(file.fileno(), line)
+                write_all(file.fileno(), line)
             except OSError:
                 # Half a line would spoil the next one as well.
                 file.truncate(size)
                 raise
-
-    def _write(self, descriptor: int, line: bytes) -> None:
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-        if self._durable:
-            os.fdatasync(descriptor)
-
-    def _size(self) -> int:
-        return self._path.stat().st_size if self._path.exists() else 0
+        return 1
 
     def _rotate(self) -> None:
-        for age in range(self._older_files, 0, -1):
-            younger = self._aged(age - 1)
-            if younger.exists():
-                younger.replace(self._aged(age))
-
-    def _aged(self, age: int) -> Path:
-        return self._path.with_name(f"{self._path.name}.{age}") if age else self._path
+        self._files.rotate()
+        for age in self._files.ages():
+            if age > self._older_files:
+                self._files.aged(age).unlink()
 
 
 class RecordWriter:
-    """Writes records off the event loop, one after the other."""
+    """Writes records off the event loop: those that wait while others are written go together."""
 
     def __init__(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
         """Its one thread starts with the first record; use it as an async context manager."""
         self._patience_seconds = patience_seconds
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="records")
+        self._lock = threading.Lock()
+        self._waiting: dict[RecordLog, list[tuple[Record, asyncio.Future[None]]]] = {}
         self._expected = 0
         self._none_expected = asyncio.Event()
         self._none_expected.set()
@@ -107,12 +105,45 @@ class RecordWriter:
         if not self._expected:
             self._none_expected.set()
 
-    async def append(self, file: RecordFile, record: Mapping[str, object]) -> None:
-        """`file.append(record)`; once begun it is finished even if the caller is cancelled.
+    async def append(self, log: RecordLog, record: Record) -> None:
+        """Write `record`; once begun it is finished even if the caller is cancelled.
 
-        Raises `OSError` as that does, and when this writer was left.
+        Raises `OSError` as `log.append` does, and when this writer was left.
         """
         if self._closed:
             raise OSError("the writer of records is closed")
         loop = asyncio.get_running_loop()
-        await asyncio.shield(loop.run_in_executor(self._thread, file.append, record))
+        written = loop.create_future()
+        with self._lock:
+            waiting = self._waiting.setdefault(log, [])
+            waiting.append((record, written))
+        if len(waiting) == 1:
+            self._thread.submit(self._write, log, loop)
+        await asyncio.shield(written)
+
+    def _write(self, log: RecordLog, loop: asyncio.AbstractEventLoop) -> None:
+        """In the thread: write what waits for `log` by now, and tell those who wait."""
+        with self._lock:
+            waiting = self._waiting.pop(log)
+        records, done = [record for record, _ in waiting], 0
+        failure: BaseException | None = None
+        try:
+            while done < len(records):
+                done += log.append(records[done:])
+        except BaseException as error:
+            failure = error
+            if not isinstance(error, OSError):
+                raise
+        finally:
+            loop.call_soon_threadsafe(_tell, [written for _, written in waiting], done, failure)
+
+
+def _tell(written: Sequence[asyncio.Future[None]], done: int, failure: BaseException | None) -> None:
+    """The first `done` records are written, the others failed."""
+    for number, future in enumerate(written):
+        if future.done():
+            continue
+        if number < done or failure is None:
+            future.set_result(None)
+        else:
+            future.set_exception(failure)

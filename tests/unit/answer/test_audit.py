@@ -13,6 +13,8 @@ from inference.chat.model import TokenUsage
 from services.answer.answers import GateDecision, GateRule, GateTier
 from services.answer.query.questions import Question
 from services.answer.records.audit import AuditUnavailable, Outcome, QueryText, Records
+from services.answer.records.chain import AuditLog
+from services.answer.records.lines import Keys
 from services.answer.records.record_files import RecordFile, RecordWriter
 from services.answer.records.tracking import Clock, Progress, Run, TaskName, debug_record
 from services.answer.records.usage import Ledger, Price
@@ -50,8 +52,8 @@ async def writer():
 
 
 def records(writer, folder, **options) -> Records:
-    queries = RecordFile(folder / "queries.jsonl", 10_000, older_files=1, durable=True)
-    return Records(writer, queries, RecordFile(folder / "debug.jsonl", 10_000, 1, durable=False), **options)
+    queries = AuditLog(folder, "replica-1", Keys(), max_bytes=10_000, older_files=1)
+    return Records(writer, queries, RecordFile(folder / "debug.jsonl", 10_000, 1), **options)
 
 
 async def answer_and_raise(kept: Records, error: BaseException) -> None:
@@ -91,6 +93,10 @@ async def test_an_answer_is_recorded_once_with_the_listed_fields(writer, tmp_pat
         "tenant": "default",
         "user_id": "anonymous",
         "trace_id": "ab" * 16,
+        "chain": "replica-1",
+        "sequence": 1,
+        "previous": "0" * 64,
+        "hash": entry["hash"],
     }
 
 

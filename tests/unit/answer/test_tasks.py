@@ -27,8 +27,8 @@ async def tasks(tmp_path):
         new_code=lambda: "0123456789abcdef",
     )
     async with RecordWriter() as writer:
-        audit = RecordFile(tmp_path / "queries.jsonl", 10_000, older_files=1, durable=False)
-        debug = RecordFile(tmp_path / "debug.jsonl", 10_000, older_files=1, durable=False)
+        audit = RecordFile(tmp_path / "queries.jsonl", 10_000, older_files=1)
+        debug = RecordFile(tmp_path / "debug.jsonl", 10_000, older_files=1)
         prices = {"m": Price(input=1, output=2)}
         yield Tasks(Records(writer, audit, debug), clock, TokenCounter("letters", len), prices)
 

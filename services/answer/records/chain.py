@@ -1,0 +1,181 @@
+"""The audit log: a chain of records in rotated files, that goes on after every way a process may end.
+
+A record is on disk, and the head says so, before `append` returns. What a killed process had not finished was
+never acknowledged: it is removed at the next start, and the next record says so. What was acknowledged and is
+not there any more is never passed over: the chain goes on after the last record that the head knows, so that
+a gap is left which `audit verify` reports.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from chassis.errors import CannotStart
+from services.answer.records.head import HEAD_NAME, Head, HeadFile
+from services.answer.records.lines import (
+    Keys,
+    Position,
+    chained,
+)
+from services.answer.records.record_files import Record
+from services.answer.records.resuming import Resuming, Torn, entries_at_end, set_aside
+from services.answer.records.rotation import RotatedFiles, private, sync_folder, write_all
+
+logger = logging.getLogger(__name__)
+
+LOG_NAME = "queries.jsonl"
+ANCHOR_RECORDS = 1_000
+"""After so many records the head is logged, so that a collector of logs can tell when the end is cut off."""
+
+
+class AuditLog:
+    """Writes one chain; used by one thread at a time."""
+
+    def __init__(self, folder: Path, new_name: str, keys: Keys, *, max_bytes: int, older_files: int) -> None:
+        """`new_name` is what a chain is called that begins here; one that is there keeps its own."""
+        self._folder = folder
+        self._new_name = new_name
+        self._keys = keys
+        self._files = RotatedFiles(folder / LOG_NAME)
+        self._max_bytes = max_bytes
+        self._older_files = older_files
+        self._head_file: HeadFile | None = None
+        self._head = Head(new_name)
+        self._torn: Torn | None = None
+        self._unfinished = False
+        """Whether the file may have a half line of our own at its end."""
+
+    @property
+    def head(self) -> Head:
+        """How far the chain has come."""
+        return self._head
+
+    def open(self) -> None:
+        """Take the chain up where it was left, or begin one; nothing is done when that was done before.
+
+        Raises `AuditInUse`, `AuditBroken`, and `OSError` when the folder cannot be read and written.
+        """
+        if self._head_file:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        head_file = HeadFile(self._folder / HEAD_NAME)
+        try:
+            resumed = Resuming(self._files, self._keys).resume(head_file.read(self._keys), self._new_name)
+            self._head, self._torn = resumed.head, resumed.torn
+            head_file.write(self._head, self._keys.current, durable=True)
+            sync_folder(self._folder)
+        except BaseException:
+            head_file.close()
+            raise
+        self._head_file = head_file
+        self._log_head("audit chain opened")
+
+    def close(self) -> None:
+        """Let go of the chain."""
+        if self._head_file:
+            self._log_head("audit chain closed")
+            self._head_file.close()
+            self._head_file = None
+
+    def append(self, records: Sequence[Record]) -> int:
+        """Write as many of `records` as the file has room for, one at least, and wait until they are on disk.
+
+        Raises `OSError`, and then none of them counts.
+        """
+        head_file = self._opened()
+        self._set_aside_what_is_not_ours()
+        lines, positions = self._chained(records)
+        if self._head.bytes and self._head.bytes + len(lines[0]) > self._max_bytes:
+            self._rotate(head_file)
+        fitting = self._fitting(lines)
+        content = b"".join(lines[:fitting])
+        self._write(content)
+        before, self._torn = self._head, None
+        self._head = before.moved(positions[fitting - 1], before.bytes + len(content))
+        head_file.write(self._head, self._keys.current)
+        if self._head.sequence // ANCHOR_RECORDS > before.sequence // ANCHOR_RECORDS:
+            self._log_head("audit chain")
+        return fitting
+
+    def _opened(self) -> HeadFile:
+        try:
+            self.open()
+        except CannotStart as broken:
+            raise OSError(str(broken)) from broken
+        assert self._head_file is not None
+        return self._head_file
+
+    def _chained(self, records: Sequence[Record]) -> tuple[list[bytes], list[Position]]:
+        lines, positions = list[bytes](), list[Position]()
+        after = self._head.position
+        for record in records:
+            first = not lines and self._torn
+            told: Record = {**record, "torn": _as_json(self._torn)} if first and self._torn else record
+            line, after = chained(told, self._head.chain, after, self._keys.current)
+            lines.append(line)
+            positions.append(after)
+        return lines, positions
+
+    def _fitting(self, lines: Sequence[bytes]) -> int:
+        size, count = self._head.bytes + len(lines[0]), 1
+        for line in lines[1:]:
+            size += len(line)
+            if size > self._max_bytes:
+                break
+            count += 1
+        return count
+
+    def _write(self, content: bytes) -> None:
+        new = not self._head.bytes
+        with open(self._files.path, "ab", buffering=0, opener=private) as file:
+            self._unfinished = True
+            try:
+                write_all(file.fileno(), content)
+                os.fdatasync(file.fileno())
+            except OSError:
+                file.truncate(self._head.bytes)
+                self._unfinished = False
+                raise
+            self._unfinished = False
+        if new:
+            sync_folder(self._folder)
+
+    def _rotate(self, head_file: HeadFile) -> None:
+        head_file.write(self._head, self._keys.current, durable=True)
+        self._files.rotate()
+        self._head = replace(self._head, bytes=0)
+        self._remove_surplus(head_file)
+        sync_folder(self._folder)
+
+    def _remove_surplus(self, head_file: HeadFile) -> None:
+        """Remove the files beyond the number kept; before that the head says that it was we who did it."""
+        surplus = [self._files.aged(age) for age in self._files.ages() if age > self._older_files]
+        last = [entry.position.sequence for file in surplus for entry in islice(entries_at_end(file), 1)]
+        if last:
+            removed = max(self._head.removed, *last)
+            self._head = replace(self._head, removed=removed)
+            head_file.write(self._head, self._keys.current, durable=True)
+        for file in surplus:
+            file.unlink()
+
+    def _set_aside_what_is_not_ours(self) -> None:
+        """Begin a new file unless the one that is written is as this process left it."""
+        path, size = self._files.path, self._files.size()
+        if size > self._head.bytes and self._unfinished:
+            os.truncate(path, self._head.bytes)
+            self._unfinished = False
+        elif size != self._head.bytes:
+            self._head = set_aside(self._files, self._head, "the audit log was changed by somebody else")
+
+    def _log_head(self, event: str) -> None:
+        head = self._head
+        logger.info(event, extra={"chain": head.chain, "sequence": head.sequence, "hash": head.record})
+
+
+def _as_json(torn: Torn) -> Mapping[str, object]:
+    return {"bytes": torn.bytes, "sha256": torn.sha256}

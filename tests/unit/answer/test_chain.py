@@ -1,0 +1,363 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.answer.records.chain import AuditLog
+from services.answer.records.head import AuditBroken, AuditInUse
+from services.answer.records.lines import Keys
+from services.answer.records.rotation import RotatedFiles
+from services.answer.records.verification import Anchor, verify
+from services.answer.verification.signing import SigningKey
+
+KEYS = Keys([SigningKey("k1", b"1" * 32)])
+UNSEALED = Keys()
+
+
+def log(folder, keys=UNSEALED, name="replica-1", max_bytes=2_000, older_files=9) -> AuditLog:
+    return AuditLog(folder, name, keys, max_bytes=max_bytes, older_files=older_files)
+
+
+def write(folder, numbers, keys=UNSEALED, **options) -> None:
+    """One process that writes a record for each number, and stops."""
+    writer = log(folder, keys, **options)
+    writer.open()
+    for number in numbers:
+        assert writer.append([record(number)]) == 1
+    writer.close()
+
+
+def record(number):
+    return {"timestamp": f"2026-01-02T03:04:{number % 60:02}.000Z", "query": f"fee {number}?", "n": number}
+
+
+def only_chain(folder, keys=UNSEALED, anchors=()):
+    report = verify([folder], keys, anchors)
+    assert not report.violations
+    (chain,) = report.chains
+    return chain
+
+
+def files_in(folder) -> list[Path]:
+    """Oldest first."""
+    return [
+        RotatedFiles(folder / "queries.jsonl").aged(age)
+        for age in RotatedFiles(folder / "queries.jsonl").ages()
+    ]
+
+
+def numbers_in(folder):
+    return [json.loads(line)["n"] for file in files_in(folder) for line in file.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module", params=[UNSEALED, KEYS], ids=["unsealed", "sealed"])
+def written(request, tmp_path_factory):
+    """A folder with a chain in several files that is whole, and the keys to check it."""
+    folder = tmp_path_factory.mktemp("written")
+    write(folder, range(12), request.param, max_bytes=1_500)
+    assert len(files_in(folder)) >= 3
+    return folder, request.param
+
+
+@contextmanager
+def copy_of(folder) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(shutil.copytree(folder, Path(name) / "copy"))
+
+
+def is_whole(folder, keys, anchors=()) -> bool:
+    return verify([folder], keys, anchors).whole
+
+
+@pytest.mark.parametrize("keys", [UNSEALED, KEYS], ids=["unsealed", "sealed"])
+def test_a_chain_is_whole_over_files_and_restarts(tmp_path, keys):
+    write(tmp_path, range(7), keys)
+    write(tmp_path, range(7, 20), keys)
+    chain = only_chain(tmp_path, keys)
+    assert (chain.chain, chain.records, chain.first, chain.last, chain.violations) == (
+        "replica-1",
+        20,
+        1,
+        20,
+        0,
+    )
+    assert chain.sealed == (20 if keys else 0)
+    assert len(list(tmp_path.glob("queries.jsonl.*"))) >= 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_any_change_of_any_byte_is_found(written, data):
+    folder, keys = written
+    with copy_of(folder) as copy:
+        file = data.draw(st.sampled_from(sorted(copy.iterdir())))
+        content = file.read_bytes()
+        at = data.draw(st.integers(0, len(content) - 1))
+        byte = bytes([data.draw(st.integers(0, 255).filter(lambda byte: byte != content[at]))])
+        changed = data.draw(st.sampled_from([byte, b"", content[at : at + 1] + byte]))
+        file.write_bytes(content[:at] + changed + content[at + 1 :])
+        assert not is_whole(copy, keys)
+
+
+def lines_of(folder) -> list[tuple[Path, list[bytes]]]:
+    return [(file, file.read_bytes().splitlines(keepends=True)) for file in files_in(folder)]
+
+
+def removed(lines, at, _):
+    del lines[at]
+
+
+def swapped(lines, at, other):
+    lines[at], lines[other] = lines[other], lines[at]
+
+
+def doubled(lines, at, other):
+    lines.insert(other, lines[at])
+
+
+def inserted(lines, at, _):
+    lines.insert(at, b'{"timestamp": "2026-01-02T03:04:05.000Z", "query": "forged"}\n')
+
+
+def cut_off(lines, at, _):
+    del lines[at:]
+
+
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+@pytest.mark.parametrize(
+    "change", [removed, swapped, doubled, inserted, cut_off], ids=lambda one: one.__name__
+)
+def test_any_record_removed_swapped_doubled_inserted_or_cut_off_is_found(written, change, data):
+    folder, keys = written
+    with copy_of(folder) as copy:
+        lines = [line for _, each in lines_of(copy) for line in each]
+        at = data.draw(st.integers(0, len(lines) - 1))
+        other = data.draw(
+            st.integers(0, len(lines) - 1).filter(lambda other: change is not swapped or other != at)
+        )
+        change(lines, at, other)
+        for file in files_in(copy):
+            size = len(lines_of(copy)[files_in(copy).index(file)][1])
+            file.write_bytes(b"".join(lines[:size]))
+            lines = lines[size:]
+        files_in(copy)[-1].write_bytes(files_in(copy)[-1].read_bytes() + b"".join(lines))
+        assert not is_whole(copy, keys)
+
+
+def test_a_file_removed_anywhere_is_found(written):
+    folder, keys = written
+    for file in files_in(folder):
+        with copy_of(folder) as copy:
+            (copy / file.name).unlink()
+            assert not is_whole(copy, keys)
+
+
+def crashed(folder, number, cut, head_written, keys) -> bool:
+    """A process that ends while it writes a record, after `cut` bytes; whether it could have told of it."""
+    write(folder, [], keys, max_bytes=MAX_BYTES)
+    head, written = folder / "queries.head", folder / "queries.jsonl"
+    head_before, before = head.read_bytes(), written.read_bytes() if written.exists() else b""
+    write(folder, [number], keys, max_bytes=MAX_BYTES)
+    after = written.read_bytes()
+    start = len(before) if after.startswith(before) else 0
+    written.write_bytes(after[: start + cut])
+    told = head_written and start + cut >= len(after)
+    if not told:
+        head.write_bytes(head_before)
+    return told
+
+
+MAX_BYTES = 1_200
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    steps=st.lists(
+        st.one_of(
+            st.integers(1, 4).map(lambda count: ("append", count, 0, False)),
+            st.tuples(st.just("crash"), st.just(1), st.integers(0, 450), st.booleans()),
+        ),
+        max_size=6,
+    ),
+    keys=st.sampled_from([UNSEALED, KEYS]),
+)
+def test_what_was_told_is_there_after_appends_and_crashes_at_any_byte(steps, keys):
+    with tempfile.TemporaryDirectory() as name:
+        folder, told = Path(name), list[int]()
+        number = 0
+        for what, count, cut, head_written in steps:
+            for _ in range(count):
+                number += 1
+                if what == "append":
+                    write(folder, [number], keys, max_bytes=MAX_BYTES)
+                    told.append(number)
+                elif crashed(folder, number, cut, head_written, keys):
+                    told.append(number)
+        write(folder, [0], keys, max_bytes=MAX_BYTES)
+        chain = only_chain(folder, keys)
+        assert chain.violation is None
+        assert set(told) <= set(numbers_in(folder))
+
+
+def test_a_line_that_was_never_finished_is_told_by_verify_and_by_the_next_record(tmp_path):
+    write(tmp_path, range(3))
+    with (tmp_path / "queries.jsonl").open("ab") as file:
+        file.write(b'{"timestamp": "2026-01')
+    before = only_chain(tmp_path)
+    write(tmp_path, [3])
+    after = only_chain(tmp_path)
+    assert (before.violation, before.unfinished_bytes, before.records) == (None, 22, 3)
+    assert (after.violation, after.unfinished_bytes, after.records, after.torn) == (None, 0, 4, 1)
+    last = json.loads((tmp_path / "queries.jsonl").read_text().splitlines()[-1])
+    assert last["torn"] == {
+        "bytes": 22,
+        "sha256": hashlib.sha256(b'{"timestamp": "2026-01').hexdigest(),
+    }
+
+
+def test_records_that_were_told_and_are_gone_leave_a_gap_that_a_restart_does_not_close(tmp_path, caplog):
+    write(tmp_path, range(5))
+    file = tmp_path / "queries.jsonl"
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:3]))
+    assert "records 4 to 5 are missing at the end" in only_chain(tmp_path).violation.what
+    write(tmp_path, range(5, 7))
+    chain = only_chain(tmp_path)
+    assert "audit records are missing" in caplog.text
+    assert chain.violation.what == "records 4 to 5 are missing before record 6"
+    assert (chain.violation.file.name, chain.violation.line) == ("queries.jsonl", 1)
+
+
+def test_half_of_a_record_that_was_told_is_no_unfinished_line(tmp_path):
+    write(tmp_path, range(5))
+    file = tmp_path / "queries.jsonl"
+    file.write_bytes(file.read_bytes()[:-40])
+    assert "records 5 to 5 are missing" in only_chain(tmp_path).violation.what
+    write(tmp_path, [5])
+    assert only_chain(tmp_path).violation is not None
+
+
+def test_a_second_process_may_not_write_to_the_same_folder(tmp_path):
+    first = log(tmp_path)
+    first.open()
+    with pytest.raises(AuditInUse, match="another process"):
+        log(tmp_path).open()
+    first.close()
+    write(tmp_path, [1])
+    assert only_chain(tmp_path).violation is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (Path.unlink, "no queries.head is beside it"),
+        (lambda head: head.write_bytes(head.read_bytes()[:100]), "does not have 512 bytes"),
+        (
+            lambda head: head.write_bytes(head.read_bytes().replace(b'"sequence": 3', b'"sequence": 2')),
+            "changed",
+        ),
+    ],
+    ids=["removed", "cut", "changed"],
+)
+def test_a_chain_without_its_head_is_not_gone_on_with(tmp_path, spoil, said):
+    write(tmp_path, range(3))
+    spoil(tmp_path / "queries.head")
+    assert not verify([tmp_path], UNSEALED).whole
+    with pytest.raises(AuditBroken, match=said):
+        log(tmp_path).open()
+
+
+def test_a_sealed_chain_is_not_gone_on_with_without_its_key(tmp_path):
+    write(tmp_path, range(3), KEYS)
+    for keys in (UNSEALED, Keys([SigningKey("k2", b"2" * 32)])):
+        with pytest.raises(AuditBroken, match="the key k1, which is not among those given"):
+            log(tmp_path, keys).open()
+    write(tmp_path, range(3), Keys([SigningKey("k2", b"2" * 32), SigningKey("k1", b"1" * 32)]))
+    assert (
+        only_chain(tmp_path, Keys([SigningKey("k2", b"2" * 32), SigningKey("k1", b"1" * 32)])).violation
+        is None
+    )
+
+
+def test_a_sealed_chain_made_anew_without_the_key_is_found_by_who_has_it(tmp_path):
+    write(tmp_path, range(3), KEYS)
+    shutil.rmtree(tmp_path)
+    write(tmp_path, range(3))
+    assert only_chain(tmp_path).violation is None
+    assert "not sealed" in only_chain(tmp_path, KEYS).violation.what
+
+
+def test_a_chain_is_sealed_from_the_record_on_from_which_there_is_a_key(tmp_path, caplog):
+    write(tmp_path, range(3))
+    write(tmp_path, range(3, 5), KEYS)
+    chain = only_chain(tmp_path, KEYS)
+    assert (chain.violation, chain.sealed, chain.head.sealed_from) == (None, 2, 4)
+    assert "audit records are sealed from here on" in caplog.text
+
+
+def test_records_with_the_head_of_before_are_found_by_an_anchor_that_was_kept_elsewhere(tmp_path):
+    write(tmp_path, range(3), KEYS)
+    early = shutil.copytree(tmp_path, tmp_path / "early")
+    write(tmp_path, range(3, 6), KEYS)
+    chain = only_chain_of(tmp_path / "queries.jsonl", tmp_path / "queries.head", keys=KEYS)
+    anchor = Anchor(chain.chain, chain.last, chain.last_hash)
+    assert is_whole(early, KEYS)
+    assert not is_whole(early, KEYS, [anchor])
+    assert not verify([early], KEYS, [Anchor(chain.chain, 2, "0" * 64)]).whole
+
+
+def only_chain_of(*files, keys):
+    (chain,) = verify(files, keys).chains
+    return chain
+
+
+def test_what_rotation_removes_is_no_gap_and_what_somebody_else_removes_is(tmp_path):
+    write(tmp_path, range(30), max_bytes=1_000, older_files=2)
+    assert len(files_in(tmp_path)) == 3
+    chain = only_chain(tmp_path)
+    assert (chain.violation, chain.removed, chain.first) == (None, chain.first - 1, chain.first)
+    files_in(tmp_path)[0].unlink()
+    assert "are missing at the beginning" in only_chain(tmp_path).violation.what
+
+
+def test_a_file_that_somebody_else_changed_is_left_as_it_is(tmp_path, caplog):
+    writer = log(tmp_path)
+    writer.append([record(1)])
+    with (tmp_path / "queries.jsonl").open("ab") as file:
+        file.write(b"half a line")
+    writer.append([record(2)])
+    writer.close()
+    assert "changed by somebody else" in caplog.text
+    assert (tmp_path / "queries.jsonl.1").read_bytes().endswith(b"half a line")
+    assert only_chain(tmp_path).violation.what == "the line has no end, and records follow it"
+
+
+def test_records_of_a_version_that_kept_no_chain_are_put_aside(tmp_path):
+    (tmp_path / "queries.jsonl").write_text('{"query": "old"}\n')
+    write(tmp_path, [1])
+    assert (tmp_path / "unchained-queries.jsonl").read_text() == '{"query": "old"}\n'
+    assert only_chain(tmp_path).violation is None
+
+
+def test_several_replicas_have_a_chain_each(tmp_path):
+    for name in ("replica-1", "replica-2"):
+        write(tmp_path / name, range(3), name=name)
+    report = verify([tmp_path], UNSEALED)
+    assert report.whole
+    assert [(chain.chain, chain.records) for chain in report.chains] == [("replica-1", 3), ("replica-2", 3)]
+
+
+def test_times_that_go_back_are_no_break(tmp_path):
+    write(tmp_path, [30, 10, 20])
+    chain = only_chain(tmp_path)
+    assert (chain.violation, chain.steps_back, chain.longest_step_back) == (None, 1, timedelta(seconds=20))
