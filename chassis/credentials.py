@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from chassis.api_keys import ApiKeys
 from chassis.auth import Caller, Refused
 from chassis.errors import Unauthenticated
+from chassis.telemetry import counter
 
 logger = logging.getLogger(__name__)
 
 REFUSED = "A valid credential is needed: `authorization: Bearer <API key or token>`."
+_failures = counter(__name__, "clausegate.authentication.failures", "Credentials refused, by why.", "{call}")
 _BEARER = re.compile(r"(?i:bearer) +(?P<presented>[!-~]+)")
 
 
@@ -37,6 +39,7 @@ class Credentials:
         try:
             return self._keys.caller_of(_presented(authorization), self._now())
         except Refused as refused:
+            _failures.add(1, {"clausegate.why": refused.why})
             logger.info("caller refused", extra={"why": refused.why, "credential_id": refused.credential_id})
             raise Unauthenticated(REFUSED) from refused
 

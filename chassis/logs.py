@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import sqlite3
 from datetime import UTC, datetime
+from traceback import extract_tb
 
 from opentelemetry import trace
 
@@ -12,10 +14,12 @@ from chassis.auth import current_caller
 
 RECORD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 """What every record has; what else one has came with `extra`."""
+MADE_BY_CODE = (OSError, sqlite3.Error, MemoryError, ImportError, NameError, AttributeError, TypeError)
+"""Errors whose words are those of the machine, the database and the code. Others may repeat a document."""
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: time (ISO 8601, UTC), level, logger, event, trace and span id, and what `extra` adds.
+    """One JSON object a line: time (ISO 8601, UTC), level, logger, event, trace and span id, and `extra`.
 
     Where somebody calls, also tenant and subject.
     """
@@ -32,8 +36,20 @@ class JsonFormatter(logging.Formatter):
         }
         line |= {key: value for key, value in vars(record).items() if key not in RECORD_FIELDS}
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = _frames(record.exc_info[1])
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _frames(error: BaseException | None) -> list[str]:
+    """The exceptions that led to each other, the first one first: type, words of `MADE_BY_CODE`, frames."""
+    lines: list[str] = []
+    while error is not None:
+        words = f": {error}" if isinstance(error, MADE_BY_CODE) else ""
+        stack = extract_tb(error.__traceback__)
+        frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in stack]
+        lines = [f"{type(error).__qualname__}{words}", *frames, *lines]
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return lines
 
 
 def _trace() -> dict[str, str]:

@@ -161,6 +161,19 @@ def fail(failed: Span, reason: str) -> None:
     failed.set_status(StatusCode.ERROR)
 
 
+@contextmanager
+def timed(durations: metrics.Histogram, attributes: Attributes) -> Iterator[None]:
+    """Record the time of the context, and `error_type` of an error that leaves it."""
+    began, measured = time.perf_counter(), attributes
+    try:
+        yield
+    except BaseException as error:
+        measured = {**attributes, "error.type": error_type(error)}
+        raise
+    finally:
+        durations.record(time.perf_counter() - began, measured)
+
+
 _stages = tracer(__name__)
 _stage_duration = histogram(__name__, "clausegate.stage.duration", "Time of one stage of a task.")
 
@@ -168,15 +181,8 @@ _stage_duration = histogram(__name__, "clausegate.stage.duration", "Time of one 
 @contextmanager
 def stage(name: str) -> Iterator[Span]:
     """One stage of a task: a span of this name, and its time in `clausegate.stage.duration`."""
-    began, measured = time.perf_counter(), {"clausegate.stage": name}
-    try:
-        with span(_stages, name) as current:
-            yield current
-    except BaseException as error:
-        measured["error.type"] = error_type(error)
-        raise
-    finally:
-        _stage_duration.record(time.perf_counter() - began, measured)
+    with timed(_stage_duration, {"clausegate.stage": name}), span(_stages, name) as current:
+        yield current
 
 
 def current_trace_id() -> str:

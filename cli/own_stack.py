@@ -11,9 +11,9 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from chassis.logs import JsonFormatter
 from chassis.process import CANNOT_START
 from chassis.settings import SETTINGS_ERRORS, settings_problem
-from chassis.logs import JsonFormatter
 from chassis.telemetry import telemetry
 from cli.errors import CommandError
 from embedded.lock import DataInUse

@@ -7,10 +7,11 @@ import re
 
 from opentelemetry.trace import Span, SpanKind
 
-from chassis.telemetry import tracer
+from chassis.telemetry import span, tracer
 from inference.chat.model import MAX_TOKENS_COUNTED, ChatReply, ChatRequest, JsonSchema, TokenUsage
 from inference.errors import ModelServerUnavailable
 from inference.lanes import Lane
+from inference.measuring import Call
 from inference.retries import FIRST_PAUSE_SECONDS
 from inference.settings import ModelServerSettings
 from inference.texts import encodable
@@ -28,15 +29,18 @@ class OpenAIChat:
     def __init__(self, server: ModelServer, settings: ModelServerSettings) -> None:
         """The server is closed by whoever opened it."""
         self._server = server
-        self._lane = Lane(settings.model_concurrency, settings.model_queue)
+        self._lane = Lane("chat", settings.model_concurrency, settings.model_queue)
         self._text_in_spans = settings.model_text_in_spans
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """See `ChatModel.complete`."""
-        with _tracer.start_as_current_span(f"chat {request.model}", kind=SpanKind.CLIENT) as span:
-            self._describe(span, request)
+        call = Call("chat", request.model, self._server.host)
+        with call.timed(), span(_tracer, f"chat {request.model}", call.attributes, SpanKind.CLIENT) as chat:
+            self._describe(chat, request)
             reply = _read(await self._server.post("/chat/completions", _body(request), self._lane))
-            span.set_attributes(
+            call.used("input", reply.usage.prompt_tokens)
+            call.used("output", reply.usage.completion_tokens)
+            chat.set_attributes(
                 {
                     "gen_ai.usage.input_tokens": reply.usage.prompt_tokens,
                     "gen_ai.usage.output_tokens": reply.usage.completion_tokens,
@@ -45,22 +49,14 @@ class OpenAIChat:
             )
             if self._text_in_spans:
                 said = _message("assistant", reply.text) | {"finish_reason": reply.finish_reason}
-                span.set_attribute("gen_ai.output.messages", json.dumps([said], ensure_ascii=False))
+                chat.set_attribute("gen_ai.output.messages", json.dumps([said], ensure_ascii=False))
         return reply
 
-    def _describe(self, span: Span, request: ChatRequest) -> None:
-        span.set_attributes(
-            {
-                "gen_ai.operation.name": "chat",
-                "gen_ai.provider.name": "openai",
-                "gen_ai.request.model": request.model,
-                "gen_ai.request.max_tokens": request.max_tokens,
-                "server.address": self._server.host,
-            }
-        )
+    def _describe(self, chat: Span, request: ChatRequest) -> None:
+        chat.set_attribute("gen_ai.request.max_tokens", request.max_tokens)
         if self._text_in_spans:
             shown = [_message(one.role.value, one.content) for one in request.messages]
-            span.set_attribute("gen_ai.input.messages", json.dumps(shown, ensure_ascii=False))
+            chat.set_attribute("gen_ai.input.messages", json.dumps(shown, ensure_ascii=False))
 
 
 def _message(role: str, text: str) -> dict[str, object]:

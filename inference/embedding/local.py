@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from chassis.errors import Unavailable
+from chassis.queues import Threads
 from inference.embedding.fetch import FILES
 from inference.embedding.graph import BertShape, build_graph
 from inference.embedding.model import TokenSpans
@@ -55,10 +55,8 @@ class LocalEmbedding:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.dimension = shape.dimension
-        self._passages = ThreadPoolExecutor(
-            threads or os.cpu_count() or 1, thread_name_prefix="embed-passages"
-        )
-        self._questions = ThreadPoolExecutor(1, thread_name_prefix="embed-question")
+        self._passages = Threads(threads or os.cpu_count() or 1, "embed-passages")
+        self._questions = Threads(1, "embed-question")
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `EmbeddingModel.embed`. Cancelling drops the batches that have not begun."""

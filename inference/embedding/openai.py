@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from opentelemetry.trace import SpanKind
 
-from chassis.telemetry import tracer
+from chassis.telemetry import span, tracer
 from inference.embedding.model import TokenSpans
 from inference.errors import EmbeddingDimensionWrong, ModelServerUnavailable
 from inference.lanes import Lane
+from inference.measuring import Call
 from inference.retries import FIRST_PAUSE_SECONDS
 from inference.settings import ModelServerSettings
 from inference.texts import encodable
@@ -42,8 +43,8 @@ class OpenAIEmbedding:
         self.name = name
         self.dimension = dimension
         self._server = server
-        self._passages = Lane(settings.model_concurrency, settings.model_queue)
-        self._questions = Lane(settings.model_concurrency, settings.model_queue)
+        self._passages = Lane("embed-passages", settings.model_concurrency, settings.model_queue)
+        self._questions = Lane("embed-question", settings.model_concurrency, settings.model_queue)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `EmbeddingModel.embed`. Batches go one after the other, so that a call never fills the queue.
@@ -71,20 +72,17 @@ class OpenAIEmbedding:
         body: dict[str, object] = {"model": self.name, "input": texts, "encoding_format": "base64"}
         if self.name.startswith(SHORTENED):
             body["dimensions"] = self.dimension
-        with _tracer.start_as_current_span(f"embeddings {self.name}", kind=SpanKind.CLIENT) as span:
-            span.set_attributes(
-                {
-                    "gen_ai.operation.name": "embeddings",
-                    "gen_ai.provider.name": "openai",
-                    "gen_ai.request.model": self.name,
-                    "gen_ai.embeddings.dimension.count": self.dimension,
-                    "server.address": self._server.host,
-                }
-            )
+        call = Call("embeddings", self.name, self._server.host)
+        with (
+            call.timed(),
+            span(_tracer, f"embeddings {self.name}", call.attributes, SpanKind.CLIENT) as embeddings,
+        ):
+            embeddings.set_attribute("gen_ai.embeddings.dimension.count", self.dimension)
             reply = await self._server.post("/embeddings", body, lane)
             # Vectors that are spelled out in digits take a server's batch .1 s to read.
             vectors, tokens = await asyncio.to_thread(_read, reply, len(texts))
-            span.set_attribute("gen_ai.usage.input_tokens", tokens)
+            embeddings.set_attribute("gen_ai.usage.input_tokens", tokens)
+            call.used("input", tokens)
         if vectors.shape[1] != self.dimension:
             raise EmbeddingDimensionWrong(
                 f"{self.name} returns vectors of {vectors.shape[1]} numbers, not {self.dimension}: set "

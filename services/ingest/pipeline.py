@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chassis.errors import Exhausted, InvalidInput
+from chassis.queues import Queue
+from chassis.telemetry import stage
 from services.ingest.addresses import DocumentAddress
 from services.ingest.archive import Archive
 from services.ingest.chunking import CHUNKER_VERSION, ChunkLimits, Origin
@@ -90,6 +92,7 @@ class Pipeline:
         self._archive = archive
         self._folder = folder
         self._slots = asyncio.Semaphore(limits.concurrent_documents)
+        self._queue = Queue("documents")
         self._running: set[tuple[str, str]] = set()
 
     async def ingest(self, announced: Announcement, upload: AsyncIterator[bytes]) -> AsyncIterator[Event]:
@@ -106,7 +109,7 @@ class Pipeline:
             ):
                 yield await self._unchanged(live)
                 return
-            async with self._slots:
+            async with self._queue.turn(self._slots):
                 yield SendBytes()
                 async with aclosing(self._events(announced, live, upload)) as events:
                     async for event in events:
@@ -129,7 +132,7 @@ class Pipeline:
                 yield await self._unchanged(live)
                 return
             async with (
-                self._slots,
+                self._queue.turn(self._slots),
                 aclosing(self._archive.read(tenant, live.content_sha256)) as original,
                 aclosing(self._events(announced, live, original)) as events,
             ):
@@ -232,11 +235,12 @@ class Pipeline:
         )
 
     async def _read(self, file: SpooledFile, origin: Origin, report: Report) -> Reading:
-        def report_reading(stage: str, done: int, total: int) -> None:
-            report(Progress(Stage(stage), done, total))
+        def report_reading(name: str, done: int, total: int) -> None:
+            report(Progress(Stage(name), done, total))
 
         job = Job(file.path, origin, self._limits.parsing, self._limits.chunks)
-        return await self._parsers.read(job, report_reading)
+        with stage("parse"):
+            return await self._parsers.read(job, report_reading)
 
     async def _publish(
         self, announced: Announcement, file: SpooledFile, origin: Origin, reading: Reading, report: Report
@@ -244,14 +248,16 @@ class Pipeline:
         """Archive, then flip the index, then let the old original go: see the module's order."""
         document = _record(origin, file, reading)
         content = file.content_sha256
-        await self._archive.keep(announced.tenant, origin.document_id, content, file.path)
+        with stage("archive"):
+            await self._archive.keep(announced.tenant, origin.document_id, content, file.path)
         total = len(reading.chunks)
-        indexed = await self._index.replace(
-            document,
-            reading.chunks,
-            reading.definitions,
-            lambda stored: report(Progress(Stage.INDEXING, stored, total)),
-        )
+        with stage("index"):
+            indexed = await self._index.replace(
+                document,
+                reading.chunks,
+                reading.definitions,
+                lambda stored: report(Progress(Stage.INDEXING, stored, total)),
+            )
         await self._archive.release(announced.tenant, origin.document_id, but=content)
         outcome = Outcome.UPDATED if indexed.replaced else Outcome.CREATED
         return Receipt(outcome, indexed.document, indexed.index_revision, reading.hidden_characters)

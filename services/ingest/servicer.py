@@ -12,6 +12,7 @@ from clausegate.ingest.v1 import ingest_service_pb2 as wire
 from clausegate.ingest.v1 import ingest_service_pb2_grpc
 from services.ingest.addresses import DocumentAddress
 from services.ingest.index_client import document_to_wire
+from services.ingest.measuring import counted
 from services.ingest.pipeline import Announcement, Pipeline
 from services.ingest.records import Event, Progress, Receipt, SendBytes
 
@@ -32,7 +33,7 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
     ) -> AsyncIterator[wire.IngestDocumentResponse]:
         """Ingest one file."""
         announced = await _announcement(request_iterator)
-        async for event in self._pipeline.ingest(announced, _data(request_iterator)):
+        async for event in counted(self._pipeline.ingest(announced, _data(request_iterator))):
             yield _response(event)
 
     async def RemoveDocument(  # noqa: N802
@@ -48,7 +49,7 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
     ) -> AsyncIterator[wire.ReindexDocumentResponse]:
         """Ingest an archived original again."""
         document_id = _own(request.document_id)
-        async for event in self._pipeline.reindex(current_caller().tenant, document_id):
+        async for event in counted(self._pipeline.reindex(current_caller().tenant, document_id)):
             match event:
                 case Progress():
                     yield wire.ReindexDocumentResponse(progress=_progress(event))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chassis.errors import DeadlineExceeded
+from chassis.telemetry import stage
 from services.ingest.errors import DocumentError, DocumentHashMismatch, DocumentTooLarge
 
 _PREFIX = "upload-"
@@ -56,21 +57,22 @@ async def spooled(
     """
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, prefix=_PREFIX) as file:
-        digest = hashlib.sha256()
-        size = 0
-        failure: DocumentError | None = None
-        async for data in upload:
-            size += len(data)
-            if size > 2 * max_bytes:
-                break
-            if size > max_bytes:
-                failure = DocumentTooLarge(f"larger than {max_bytes} bytes", field="path")
-                continue
-            digest.update(data)
-            await asyncio.to_thread(file.write, data)
-        if failure is not None:
-            raise failure
-        if expected_sha256 and digest.hexdigest() != expected_sha256:
-            raise DocumentHashMismatch("the bytes have another SHA-256", field="content_sha256")
-        file.flush()
+        with stage("receive"):
+            digest = hashlib.sha256()
+            size = 0
+            failure: DocumentError | None = None
+            async for data in upload:
+                size += len(data)
+                if size > 2 * max_bytes:
+                    break
+                if size > max_bytes:
+                    failure = DocumentTooLarge(f"larger than {max_bytes} bytes", field="path")
+                    continue
+                digest.update(data)
+                await asyncio.to_thread(file.write, data)
+            if failure is not None:
+                raise failure
+            if expected_sha256 and digest.hexdigest() != expected_sha256:
+                raise DocumentHashMismatch("the bytes have another SHA-256", field="content_sha256")
+            file.flush()
         yield SpooledFile(Path(file.name), digest.hexdigest(), size)

@@ -15,6 +15,7 @@ from chassis.errors import ServiceError
 from services.retrieval.background import MAX_CHUNKS, Sample, SampledDocument, choose
 from services.retrieval.corpus import Chunk, ChunkId, DocumentId, EmbeddedChunk, Scope, Version
 from services.retrieval.routing import Head, HeadIndex
+from services.retrieval.sizes import IndexSize
 from services.retrieval.store.port import Store
 
 logger = logging.getLogger(__name__)
@@ -46,7 +47,9 @@ class Overview:
 class Overviews:
     """Keeps the overview of one store. Only documents that changed are read again."""
 
-    def __init__(self, store: Store, executor: Executor) -> None:
+    def __init__(self, store: Store, executor: Executor, size: IndexSize | None = None) -> None:
+        """`size` is told how large the store is whenever it is read."""
+        self._size = size
         self._store = store
         self._executor = executor
         self._heads: dict[Version, Head] = {}
@@ -96,6 +99,8 @@ class Overviews:
         self._heads = await _updated(self._heads, versions.values(), self._read_heads, HEADS_AT_ONCE)
         chosen = [versions[document_id] for document_id in choose(versions)]
         self._sampled = await _updated(self._sampled, chosen, self._read_sample, SAMPLED_AT_ONCE)
+        if self._size is not None:
+            self._size.tell(await self._store.counts())
         self._current = await self._build(
             _overview, revision, [*self._heads.values()], [*self._sampled.values()]
         )

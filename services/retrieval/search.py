@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Self
 
-from chassis.telemetry import tracer
+from chassis.telemetry import stage
 from inference.embedding.model import EmbeddingModel
 from services.retrieval.background import UNCALIBRATED, Background
 from services.retrieval.corpus import Chunk, ChunkId, Hits, Passage, Scope, Vector
@@ -30,8 +30,6 @@ from services.retrieval.store.port import Legs, Store
 
 WEAK_BM25 = 2.0
 """KEYWORD_FIRST also asks the vectors when no keyword hit reaches this (CH-8)."""
-
-trace = tracer(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,16 +151,16 @@ class Searcher:
         await check_versions(self._store, query.at_least)
         revision = await self._store.revision()
         overview = await self._overviews.at(revision)
-        with trace.start_as_current_span("route"):
+        with stage("route"):
             route = self._route(query, overview)
-        with trace.start_as_current_span("normalise"):
+        with stage("normalise"):
             asked = await self._ask(query, route, revision)
-        with trace.start_as_current_span("embed"):
+        with stage("embed"):
             searched, asked_vector = await self._embed(asked)
-        with trace.start_as_current_span("search"):
+        with stage("search"):
             pool = await self._pool(query, asked, searched)
         question = Question(asked_vector, asked.keyword_stems, asked.lexicon_stems)
-        with trace.start_as_current_span("evidence"):
+        with stage("evidence"):
             loop = asyncio.get_running_loop()
             ranked, background = await loop.run_in_executor(
                 self._executor, _weighed, pool, question, asked, query, overview

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 
 import grpc
 
 from chassis.auth import LOCAL
+from chassis.queues import Threads
 from chassis.server import Services
 from clausegate.retrieval.v1 import (
     article_store_service_pb2,
@@ -59,7 +59,7 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
         stack.push_async_callback(model.close)
         stores = await _stores(settings, model)
         stack.push_async_callback(stores.close)
-        executor = stack.enter_context(ThreadPoolExecutor(RANKING_THREADS, thread_name_prefix="rank"))
+        executor = stack.enter_context(Threads(RANKING_THREADS, "rank"))
         counter = token_counter(settings.tiktoken_cache_dir)
         indexes = Indexes(stores.for_tenant, model, counter, executor)
         stack.push_async_callback(indexes.close)

@@ -17,11 +17,10 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, Generic, TypeVar
 
-from opentelemetry.trace import Span
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chassis.errors import Precondition, Unavailable
-from chassis.telemetry import counter, tracer
+from chassis.telemetry import counter, span, tracer
 from inference.chat.model import (
     ChatModel,
     ChatReply,
@@ -40,7 +39,9 @@ MESSAGE_TOKENS = 8
 """Upper bound of what a message takes besides its words."""
 
 _tracer = tracer(__name__)
-_replies = counter(__name__, "clausegate.contract.replies", "Replies by contract, model and outcome.")
+_replies = counter(__name__, "clausegate.contract.replies", "Replies that must keep a contract.", "{reply}")
+_tokens = counter(__name__, "clausegate.model.tokens", "Tokens by what they were for.", "{token}")
+_cost = counter(__name__, "clausegate.model.cost", "US dollars at the prices of the settings.", "{USD}")
 
 
 class ContractFailed(Unavailable):
@@ -182,8 +183,7 @@ class Completer:
         raise ContractFailed(f"The model's reply does not keep the contract {contract.version}.")
 
     async def _ask_model(self, call: _Call[R]) -> Kept[R] | None:
-        with _tracer.start_as_current_span(f"contract {call.contract.name}") as span:
-            _describe(span, call)
+        with span(_tracer, f"contract {call.contract.name}", _described(call)) as current:
             repaired, messages = False, call.messages()
             reply = await self._complete(call, messages, repair=False)
             # In a thread: rules may read long texts, and others are waiting.
@@ -194,9 +194,8 @@ class Completer:
                 read = await asyncio.to_thread(_read, call, reply)
             kept = None if isinstance(read, _Broken) else Kept(read, call.model, repaired)
             outcome = "failed" if kept is None else "repaired" if repaired else "kept"
-            span.set_attribute("clausegate.contract.outcome", outcome)
-            attributes = {"contract": call.contract.name, "model": call.model, "outcome": outcome}
-            _replies.add(1, {f"clausegate.{name}": value for name, value in attributes.items()})
+            current.set_attribute("clausegate.contract.outcome", outcome)
+            _replies.add(1, _counted(call) | {"clausegate.contract.outcome": outcome})
         return kept
 
     async def _complete(self, call: _Call[R], messages: tuple[Message, ...], *, repair: bool) -> ChatReply:
@@ -211,7 +210,10 @@ class Completer:
         # A server that does not say what a call took is not free of charge.
         told = reply.usage.prompt_tokens and (reply.usage.completion_tokens or not reply.text)
         used = reply.usage if told else self._counted(messages, reply)
-        call.ledger.record(call.contract.name, call.model, used, repair=repair)
+        cost = call.ledger.record(call.contract.name, call.model, used, repair=repair)
+        _tokens.add(used.prompt_tokens, _counted(call) | {"gen_ai.token.type": "input"})
+        _tokens.add(used.completion_tokens, _counted(call) | {"gen_ai.token.type": "output"})
+        _cost.add(cost, _counted(call))
         return reply
 
     def _sent(self, messages: tuple[Message, ...]) -> int:
@@ -288,12 +290,12 @@ def _repair(reply: ChatReply, broken: _Broken) -> tuple[Message, ...]:
     return (*said, Message(Role.USER, request))
 
 
-def _describe(span: Span, call: _Call[R]) -> None:
-    span.set_attributes(
-        {
-            "clausegate.contract": call.contract.name,
-            "clausegate.prompt_version": call.contract.version,
-            "clausegate.strategy": call.task.strategy.value,
-            "gen_ai.request.model": call.model,
-        }
-    )
+def _counted(call: _Call[R]) -> dict[str, str]:
+    return {"clausegate.contract": call.contract.name, "gen_ai.request.model": call.model}
+
+
+def _described(call: _Call[R]) -> dict[str, str]:
+    return _counted(call) | {
+        "clausegate.prompt_version": call.contract.version,
+        "clausegate.strategy": call.task.strategy.value,
+    }

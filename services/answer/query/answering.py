@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chassis.telemetry import tracer
+from chassis.telemetry import stage
 from services.answer.context import CODE_TOKENS, SAMPLE_CODE, enclose, lay_out
 from services.answer.contracts import answer
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Chunk
 from services.answer.query.stating import Claim, claims_of
 from services.answer.records.tasks import Task
-
-_tracer = tracer(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ def prompt_tokens(completer: Completer, question: str) -> int:
 
 async def ask(completer: Completer, task: Task, question: str, chunks: Sequence[Chunk]) -> Reply:
     """The claims of the answer model about chunks, in this order. Raises what `Completer.ask` raises."""
-    with _tracer.start_as_current_span("answer") as span:
+    with stage("answer") as span:
         material = lay_out(chunks, task.clock.new_code())
         asked = answer.prompt(question, material.text)
         kept = await completer.ask(answer.CONTRACT, asked, answer.broken_rules, task.ledger)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chassis.telemetry import tracer
+from chassis.telemetry import stage
 from inference.tokens import TokenCounter
 from services.answer.answers import Answer, RefusalReason, Statement
 from services.answer.context import format_chunk, format_entry
@@ -31,8 +31,6 @@ from services.answer.verification.signing import Signer
 
 if TYPE_CHECKING:
     from services.answer.clients.retrieval import RetrievalClient
-
-_tracer = tracer(__name__)
 
 
 class Drafting:
@@ -71,7 +69,7 @@ class Drafting:
 
     async def _define(self, progress: Progress, found: Found) -> tuple[ResolvedDefinition, ...]:
         """The definitions of terms that the question uses, or what may be quoted: by a model, anything."""
-        with _tracer.start_as_current_span("definitions") as span:
+        with stage("definitions") as span:
             kept, depth = progress.kept, self._policy.definition_depth
             if self._completer.configured:
                 passages = tuple(whole(one.candidate.chunk) for one in kept)
@@ -84,7 +82,7 @@ class Drafting:
 
     def _fit(self, progress: Progress, found: Found, definitions: tuple[ResolvedDefinition, ...]) -> Draft:
         """Chunks first, then as many definitions as the budget still holds."""
-        with _tracer.start_as_current_span("budget") as span:
+        with stage("budget") as span:
             question, configured = progress.question, self._completer.configured
             prompt = answering.prompt_tokens(self._completer, question.query) if configured else 0
             packed = pack(
@@ -114,7 +112,7 @@ class Drafting:
         self, progress: Progress, found: Found, draft: Draft, claims: tuple[Claim, ...] | None
     ) -> Answer:
         """Re-read every chunk that may be quoted, and keep what stands there."""
-        with _tracer.start_as_current_span("verify") as span:
+        with stage("verify") as span:
             chunks, documents = await self._retrieval.read_back(draft.chunk_ids())
             citations = Citations(chunks, documents, self._origin(progress), self._signer)
             if claims is None:

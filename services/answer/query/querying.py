@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
-from chassis.telemetry import tracer
+from chassis.telemetry import stage
 from inference.tokens import TokenCounter
 from services.answer.answers import Answer, DryRun, GateDecision, GateRule, RefusalReason
 from services.answer.contracts.answer import CONTRACT
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from services.answer.clients.retrieval import RetrievalClient
 
 MAX_NEAREST_CLAUSES = 3
-
-_tracer = tracer(__name__)
 
 
 class Querying:
@@ -147,7 +145,7 @@ class Querying:
 
     async def _decide(self, task: Task, progress: Progress, found: Found) -> GateDecision:
         """Grade the candidates, keep the best, and let the gate decide."""
-        with _tracer.start_as_current_span("grade") as span:
+        with stage("grade") as span:
             ranking = await self._judge.rank(task, progress.question, found)
             progress.ranked, progress.kept = ranking.ranked, ranking.kept
             progress.grader, progress.grading_failure = ranking.grader, ranking.failure
@@ -159,7 +157,7 @@ class Querying:
                     "clausegate.grading_failure": ranking.failure,
                 }
             )
-        with _tracer.start_as_current_span("gate") as span:
+        with stage("gate") as span:
             progress.gate = self._judge.decide(progress.question, found, ranking)
             span.set_attribute("clausegate.gate.rule", progress.gate.rule.value)
         return progress.gate
@@ -182,7 +180,7 @@ class Querying:
         return Answer(refusal=replace(refusal, nearest_clauses=nearest))
 
     def _respond(self, task: Task, progress: Progress, found: Found, result: Answer | DryRun) -> Response:
-        with _tracer.start_as_current_span("render") as span:
+        with stage("render") as span:
             text, markdown = render_text(result), render_markdown(result)
             refusal = result.refusal if isinstance(result, Answer) else None
             span.set_attribute("clausegate.refusal_reason", refusal.reason.value if refusal else "")

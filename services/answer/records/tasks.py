@@ -12,12 +12,15 @@ from dataclasses import dataclass
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
-from chassis.telemetry import current_trace_id
+from chassis.telemetry import counter, current_trace_id, error_type, histogram, stage
 from inference.tokens import TokenCounter
 from services.answer.answers import Metadata
 from services.answer.records.audit import OpenRecord, Outcome, Records
 from services.answer.records.tracking import Clock, Run, TaskName
 from services.answer.records.usage import Ledger, Price
+
+_duration = histogram(__name__, "clausegate.task.duration", "Time of a task, until its answer may leave.")
+_refusals = counter(__name__, "clausegate.refusals", "Answers that are refusals, by reason.", "{refusal}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,11 @@ class Task:
         if chunks_retrieved is not None:
             self.run.chunks_retrieved = chunks_retrieved
         name = "refused" if refused else "answered"
-        await self._record.close(Outcome(name, answer, chunks_used, refusal_reason))
+        with stage("record"):
+            await self._record.close(Outcome(name, answer, chunks_used, refusal_reason))
+        measure(self.run, {"clausegate.outcome": name})
+        if refusal_reason:
+            _refusals.add(1, {"clausegate.task": self.run.task, "clausegate.refusal_reason": refusal_reason})
 
     def metadata(
         self,
@@ -122,9 +129,20 @@ class Tasks:
         """
         ledger = Ledger(self._prices, max_cost_usd)
         run = Run(name, text, tuple(sources), caller, current_trace_id(), self._clock, ledger)
-        async with self._records.open(run) as record:
-            check_max_cost(max_cost_usd)
-            yield Task(run, record, self._counter.encoding)
+        try:
+            async with self._records.open(run) as record:
+                check_max_cost(max_cost_usd)
+                yield Task(run, record, self._counter.encoding)
+        except BaseException as error:
+            measure(run, {"clausegate.outcome": "failed", "error.type": error_type(error)})
+            raise
+
+
+def measure(run: Run, outcome: Mapping[str, str]) -> None:
+    """Count a call that ended, once: what happens to it after its record is written is its caller's."""
+    if not run.measured:
+        run.measured = True
+        _duration.record(run.stop(), {"clausegate.task": run.task, **outcome})
 
 
 def check_max_cost(max_cost_usd: float | None) -> None:

@@ -61,6 +61,8 @@ class Run:
     """Makes the debug record when the call has ended; only queries have one."""
     latency_seconds: float | None = None
     """Set by `stop`."""
+    measured: bool = False
+    """Whether telemetry has counted it."""
     query_id: str = field(init=False)
     began_at: datetime = field(init=False)
     began_seconds: float = field(init=False)

@@ -97,17 +97,19 @@ class Ledger:
         """Take back what was set aside, when the call has ended."""
         self._running_usd -= reserved_usd
 
-    def record(self, stage: str, model: str, usage: TokenUsage, *, repair: bool) -> None:
-        """Count a reply."""
+    def record(self, stage: str, model: str, usage: TokenUsage, *, repair: bool) -> float:
+        """Count a reply; what it cost in US dollars, 0 for a model without a price."""
+        cost = self.most(model, usage)
         before = self._stages.get((stage, model), StageUsage(stage, model, priced=model in self.prices))
         self._stages[stage, model] = replace(
             before,
             prompt_tokens=before.prompt_tokens + usage.prompt_tokens,
             completion_tokens=before.completion_tokens + usage.completion_tokens,
-            cost_usd=before.cost_usd + self.most(model, usage),
+            cost_usd=before.cost_usd + cost,
             calls=before.calls + 1,
             repairs=before.repairs + repair,
         )
+        return cost
 
     def _check(self, model: str, most: float, left: float) -> None:
         if model not in self.prices:

@@ -13,7 +13,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from chassis.telemetry import counter
+
 V = TypeVar("V")
+
+_lookups = counter(__name__, "clausegate.cache.lookups", "Questions whose result may be kept.", "{lookup}")
 
 
 @dataclass(slots=True)
@@ -42,6 +46,7 @@ class ResultCache(Generic[V]):
             return await work(), False
         async with self._turn(key):
             self._drop_expired()
+            _lookups.add(1, {"clausegate.cache": "snippets", "clausegate.cache.hit": key in self._kept})
             if key in self._kept:
                 return self._kept[key][1], True
             value = await work()

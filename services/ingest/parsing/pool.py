@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from chassis.queues import Queue
 from services.ingest.errors import READING_ERRORS, DocumentError, DocumentParserFailed
 from services.ingest.parsing.frames import (
     LARGEST_FRAME,
@@ -118,6 +119,7 @@ class ParserPool:
 
     def __init__(self, size: int, limits: ChildLimits) -> None:
         self._slots = asyncio.Semaphore(size)
+        self._queue = Queue("parsing")
         self._limits = limits
         self._idle: list[Child] = []
         self._timers: dict[Child, asyncio.Task[None]] = {}
@@ -127,7 +129,7 @@ class ParserPool:
 
         Raises an error of `READING_ERRORS`. A child that fails, or whose work is cancelled, is replaced.
         """
-        async with self._slots:
+        async with self._queue.turn(self._slots):
             child = self._take() or await Child.start(self._limits)
             healthy = False
             try:

@@ -1,10 +1,15 @@
 import json
 import logging
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from chassis.errors import NotFound
 from chassis.logs import JsonFormatter
-from chassis.telemetry import TelemetrySettings
+from chassis.telemetry import TelemetrySettings, stage
+from tests.contract.traces import kept_spans
 
 
 def _line(**extra: object) -> dict[str, object]:
@@ -21,10 +26,41 @@ def test_a_log_line_is_one_json_object_with_its_fields():
     assert (line["event"], line["documents"], line["trace_id"]) == ("event x", 3, "")
 
 
-def test_an_exception_stays_on_the_line():
-    failure = ValueError("bad\nthing")
+def raised(error: Exception, cause: Exception | None = None) -> Exception:
+    try:
+        raise error from cause
+    except type(error) as caught:
+        return caught
 
-    assert "ValueError: bad" in str(_line(exc_info=(ValueError, failure, None))["exception"])
+
+def exception_of(error: Exception) -> list[str]:
+    return _line(exc_info=(type(error), error, error.__traceback__))["exception"]
+
+
+def test_an_exception_stays_on_the_line_with_its_frames():
+    kind, frame = exception_of(raised(OSError(28, "No space left on device")))
+
+    assert kind == "OSError: [Errno 28] No space left on device"
+    assert frame.endswith(" raised")
+
+
+@given(st.text(min_size=12))
+def test_words_that_an_exception_may_have_from_a_document_are_not_logged(words):
+    shown = exception_of(raised(LookupError("no place for it"), raised(ValueError(words))))
+
+    assert [line for line in shown if not line.endswith(" raised")] == ["ValueError", "LookupError"]
+
+
+@given(st.text(min_size=12))
+def test_a_span_tells_an_error_by_its_reason_and_never_by_its_words(words):
+    with kept_spans() as spans:
+        for error in (NotFound(words), ValueError(words)):
+            with suppress(type(error)), stage("grade"):
+                raise error
+    ended = spans.get_finished_spans()
+
+    assert [each.attributes["error.type"] for each in ended] == ["DOCUMENT_NOT_FOUND", "INTERNAL"]
+    assert not any(words in each.to_json() or each.events for each in ended)
 
 
 NAMED = "http://127.0.0.1:4317"

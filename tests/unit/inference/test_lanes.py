@@ -18,7 +18,7 @@ async def settle():
 
 
 async def test_no_more_run_at_once_than_may_and_the_rest_follow_in_order():
-    lane, log, leave = Lane(2, 10), [], asyncio.Event()
+    lane, log, leave = Lane("test", 2, 10), [], asyncio.Event()
     async with asyncio.TaskGroup() as calls:
         for name in "abcd":
             calls.create_task(enter(lane, log, name, leave))
@@ -31,7 +31,7 @@ async def test_no_more_run_at_once_than_may_and_the_rest_follow_in_order():
 
 
 async def test_one_too_many_is_refused_at_once_and_told_to_come_back():
-    lane, leave = Lane(1, 1), asyncio.Event()
+    lane, leave = Lane("test", 1, 1), asyncio.Event()
     async with asyncio.TaskGroup() as calls:
         for name in "ab":
             calls.create_task(enter(lane, [], name, leave))
@@ -46,14 +46,14 @@ async def test_one_too_many_is_refused_at_once_and_told_to_come_back():
 
 
 async def test_a_lane_without_a_queue_serves_whoever_need_not_wait():
-    lane = Lane(1, 0)
+    lane = Lane("test", 1, 0)
     for _ in range(2):
         async with lane:
             pass
 
 
 async def test_a_call_that_stops_waiting_gives_up_its_place():
-    lane, log, leave = Lane(1, 1), [], asyncio.Event()
+    lane, log, leave = Lane("test", 1, 1), [], asyncio.Event()
     running = asyncio.create_task(enter(lane, log, "running", leave))
     waiting = asyncio.create_task(enter(lane, log, "waiting", leave))
     await settle()
@@ -68,7 +68,7 @@ async def test_a_call_that_stops_waiting_gives_up_its_place():
 
 
 async def test_a_failed_call_leaves_its_place_to_the_next():
-    lane = Lane(1, 0)
+    lane = Lane("test", 1, 0)
     with pytest.raises(ValueError, match="failed"):
         async with lane:
             raise ValueError("failed")

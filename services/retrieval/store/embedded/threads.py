@@ -6,9 +6,10 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Concatenate, ParamSpec, TypeVar
 
+from chassis.queues import Threads as CountedThreads
 from services.retrieval.store.embedded.database import Database
 from services.retrieval.store.port import StoreUnavailable
 
@@ -26,8 +27,8 @@ class Threads:
     def __init__(self, database: Database) -> None:
         """The database is closed by whoever opened it, after `close`."""
         self._database = database
-        self.writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
+        self.writer = CountedThreads(1, "store-writer")
+        self._readers = CountedThreads(READERS, "store-reader")
         self._closed = False
 
     async def read(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

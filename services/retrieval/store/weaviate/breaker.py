@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from chassis.telemetry import gauge
+
 UNANSWERED = 5
 """Calls in a row without an answer that open the breaker. One search makes several calls at once."""
 UNREADY = 3
 """Probes in a row that fail, with no call answered meanwhile, that open it: a node in a cluster may say for a
 second that it is not ready, when it loses another."""
 LONGEST_PAUSE_SECONDS = 30.0
+
+_open = gauge(__name__, "clausegate.breaker.open", "Breakers that are open.", "{breaker}")
+_WEAVIATE = {"clausegate.breaker": "weaviate"}
 
 
 class Breaker:
@@ -20,6 +25,7 @@ class Breaker:
 
     def __init__(self, pause_seconds: float) -> None:
         """It begins open; `pause_seconds` pass between probes."""
+        _open.add(1, _WEAVIATE)
         self._pause_seconds = pause_seconds
         self._closed = False
         self._unanswered = 0
@@ -60,9 +66,13 @@ class Breaker:
 
     def open(self) -> None:
         """Nothing listens, or what answers must not be used."""
+        if self._closed:
+            _open.add(1, _WEAVIATE)
         self._closed = False
 
     def close(self) -> None:
         """A trial succeeded."""
+        if not self._closed:
+            _open.add(-1, _WEAVIATE)
         self._closed = True
         self._unanswered = self._unready = 0

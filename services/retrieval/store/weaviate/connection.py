@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import httpx
 import weaviate
-from opentelemetry.trace import Span, SpanKind, StatusCode
+from opentelemetry.trace import Span, SpanKind
 from weaviate.auth import Auth
 from weaviate.classes.init import AdditionalConfig, Timeout
 from weaviate.client import WeaviateAsyncClient
@@ -25,7 +25,7 @@ from weaviate.config import GrpcConfig
 from chassis.deadlines import time_left
 from chassis.errors import DeadlineExceeded, ServiceError
 from chassis.readiness import Readiness
-from chassis.telemetry import tracer
+from chassis.telemetry import histogram, span, timed, tracer
 from services.retrieval.store.port import StoreUnavailable
 from services.retrieval.store.weaviate.breaker import Breaker
 from services.retrieval.store.weaviate.failures import (
@@ -40,6 +40,7 @@ from services.retrieval.store.weaviate.failures import (
 
 logger = logging.getLogger(__name__)
 trace = tracer(__name__)
+_duration = histogram(__name__, "db.client.operation.duration", "Time of a call of Weaviate.")
 
 READY_PATH = "/v1/.well-known/ready"
 PROBE_SECONDS = 1.0
@@ -134,16 +135,14 @@ class Connection:
     ) -> AsyncIterator[WeaviateAsyncClient]:
         if not self._breaker.closed:
             raise copy.copy(self._why)
-        with self._span(operation) as span:
-            if collection is not None:
-                span.set_attribute("db.collection.name", collection)
+        with self._observed(operation, collection) as current:
             try:
                 async with self._bounded(limit_seconds):
                     yield self._client
             except UNREADABLE as failure:
                 if not is_foreign(failure):
                     raise
-                raise self._failed(failure, operation, span) from failure
+                raise self._failed(failure, operation, current) from failure
         self._breaker.answered()
 
     @asynccontextmanager
@@ -162,13 +161,11 @@ class Connection:
                 raise DeadlineExceeded("The deadline passed while waiting for Weaviate.") from None
             raise
 
-    def _failed(self, failure: Exception, operation: str, span: Span) -> StoreUnavailable:
+    def _failed(self, failure: Exception, operation: str, current: Span) -> StoreUnavailable:
         error, said = error_of(failure), said_of(failure)
         logger.warning("a call of Weaviate failed", extra={"operation": operation, **said})
-        span.set_status(StatusCode.ERROR)
-        span.set_attribute("error.type", said["status"] or said["error"])
         if said["status"]:
-            span.set_attribute("db.response.status_code", said["status"])
+            current.set_attribute("db.response.status_code", said["status"])
         if not isinstance(error, NotAnswering):
             self._breaker.answered()
         elif is_refused(failure):
@@ -180,14 +177,15 @@ class Connection:
                 self._down(not_answering(self._breaker.pause_seconds), said)
         return error
 
-    def _span(self, operation: str) -> AbstractContextManager[Span]:
-        return trace.start_as_current_span(
-            f"weaviate {operation}",
-            kind=SpanKind.CLIENT,
-            attributes={**self._attributes, "db.operation.name": operation},
-            record_exception=False,  # its words are foreign
-            set_status_on_exception=False,
-        )
+    @contextmanager
+    def _observed(self, operation: str, collection: str | None = None) -> Iterator[Span]:
+        named = {} if collection is None else {"db.collection.name": collection}
+        attributes = {**self._attributes, "db.operation.name": operation, **named}
+        with (
+            timed(_duration, attributes),
+            span(trace, f"weaviate {operation}", attributes, SpanKind.CLIENT) as current,
+        ):
+            yield current
 
     # The server's state -------------------------------------------------------------------------------------
 
@@ -215,7 +213,7 @@ class Connection:
 
     async def _try(self, check: Check) -> None:
         try:
-            with self._span("open"):
+            with self._observed("open"):
                 async with asyncio.timeout(self._server.write_seconds):
                     await self._connect()
                     await check(self._client)

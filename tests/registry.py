@@ -1,0 +1,157 @@
+"""The registry of telemetry, `docs/telemetry.md`, and what the code names, to be compared."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("chassis", "inference", "services", "gateway", "embedded")
+KINDS = {"counter": "counter", "gauge": "gauge", "histogram": "histogram"}
+UNITS = {"counter": "1", "gauge": "1", "histogram": "s"}
+"""Of an instrument that names none."""
+ATTRIBUTE = re.compile(r"(?:clausegate|http|rpc|gen_ai|db|server|url|error)\.[a-z_]+(?:\.[a-z_]+)*")
+QUOTED = re.compile(r"`([^`]+)`")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A row of the table of metrics."""
+
+    name: str
+    kind: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class LogEvent:
+    """A row of the table of log events, for one logger."""
+
+    event: str
+    logger: str
+    level: str
+    fields: frozenset[str]
+
+
+def quoted(cell: str) -> list[str]:
+    """What stands in code spans."""
+    return QUOTED.findall(cell)
+
+
+def rows(title: str) -> list[list[str]]:
+    """The rows of the table under a heading of the registry, without its head."""
+    section = (
+        (ROOT / "docs/telemetry.md").read_text("utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    )
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def span_names() -> set[str]:
+    """As listed; `…` stands for what varies."""
+    return {name for row in rows("Spans") for name in quoted(row[0].partition(" (")[0])}
+
+
+def span_attributes() -> set[str]:
+    """Of all spans."""
+    return {name for row in rows("Spans") for name in quoted(row[2])} | {"error.type"}
+
+
+def metrics() -> dict[Metric, frozenset[str]]:
+    """The metrics and their attributes."""
+    return {Metric(quoted(row[0])[0], row[1], row[2]): frozenset(quoted(row[4])) for row in rows("Metrics")}
+
+
+def values() -> dict[str, set[str]]:
+    """The values of attributes that have a closed set of them."""
+    return {quoted(row[0])[0]: set(quoted(row[1])) for row in rows("Values")}
+
+
+def log_events() -> set[LogEvent]:
+    """The log events, one for each logger."""
+    return {
+        LogEvent(quoted(row[0])[0], logger, row[2].split(",")[0], frozenset(quoted(row[3])))
+        for row in rows("Log events")
+        for logger in quoted(row[1])
+    }
+
+
+# The code ---------------------------------------------------------------------------------------------------
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    """Every module of the product by its name."""
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            yield name.removesuffix(".__init__"), ast.parse(path.read_text("utf-8"))
+
+
+def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+    """Every call by the last part of what is called."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = node.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            yield name, node
+
+
+def pattern(node: ast.expr) -> str:
+    """A name as the registry writes it; empty for one that is not spelled in place."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        parts = (part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+        return "".join(map(str, parts))
+    return ""
+
+
+def names_given_to(function: str, position: int) -> set[str]:
+    """The texts that calls of `function` have at a position."""
+    return {
+        pattern(call.args[position])
+        for _, tree in trees()
+        for name, call in calls(tree)
+        if name == function and len(call.args) > position and pattern(call.args[position])
+    }
+
+
+def instruments_in_code() -> set[Metric]:
+    """Every instrument that is made."""
+    return {
+        Metric(instrument, KINDS[kind], pattern(call.args[3]) if len(call.args) > 3 else UNITS[kind])
+        for _, tree in trees()
+        for kind, call in calls(tree)
+        if kind in KINDS and len(call.args) > 2 and (instrument := pattern(call.args[1]))
+    }
+
+
+def texts_in_code() -> set[str]:
+    """Every text constant that looks like the name of an attribute or a metric."""
+    return {
+        node.value
+        for _, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and ATTRIBUTE.fullmatch(node.value)
+    }
+
+
+def log_events_in_code() -> Iterator[tuple[LogEvent, bool]]:
+    """Every line that is logged, and whether all of its fields are spelled in place."""
+    for module, tree in trees():
+        for level, call in calls(tree):
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if isinstance(owner, ast.Name) and owner.id == "logger":
+                yield _logged(module, level, call)
+
+
+def _logged(module: str, level: str, call: ast.Call) -> tuple[LogEvent, bool]:
+    event = call.args[1] if level == "log" else call.args[0]
+    extra = next((each.value for each in call.keywords if each.arg == "extra"), ast.Dict([], []))
+    spelled = isinstance(extra, ast.Dict) and None not in extra.keys
+    keys = [pattern(key) for key in extra.keys if key] if isinstance(extra, ast.Dict) else []
+    levels = {"exception": "error", "log": "info"}
+    return LogEvent(pattern(event), module, levels.get(level, level), frozenset(keys)), spelled
