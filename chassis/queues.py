@@ -23,6 +23,8 @@ class Queue:
     def __init__(self, name: str) -> None:
         """`name` stands in `docs/telemetry.md`."""
         self._attributes = {"clausegate.queue": name}
+        self.waits(0)  # so that an empty queue is told from one that is not there
+        self.runs(0)
 
     def waits(self, change: int) -> None:
         """So many more wait."""

@@ -14,6 +14,8 @@ KINDS = {"counter": "counter", "gauge": "gauge", "histogram": "histogram"}
 UNITS = {"counter": "1", "gauge": "1", "histogram": "s"}
 """Of an instrument that names none."""
 ATTRIBUTE = re.compile(r"(?:clausegate|http|rpc|gen_ai|db|server|url|error)\.[a-z_]+(?:\.[a-z_]+)*")
+ASGI = {"http.disconnect", "http.request", "http.response.start", "http.response.body"}
+"""Messages of servers and applications, which look like attributes."""
 QUOTED = re.compile(r"`([^`]+)`")
 
 
@@ -43,9 +45,8 @@ def quoted(cell: str) -> list[str]:
 
 def rows(title: str) -> list[list[str]]:
     """The rows of the table under a heading of the registry, without its head."""
-    section = (
-        (ROOT / "docs/telemetry.md").read_text("utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    )
+    page = (ROOT / "docs/telemetry.md").read_text("utf-8")
+    section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
@@ -53,6 +54,21 @@ def rows(title: str) -> list[list[str]]:
 def span_names() -> set[str]:
     """As listed; `…` stands for what varies."""
     return {name for row in rows("Spans") for name in quoted(row[0].partition(" (")[0])}
+
+
+def row_of_span(name: str) -> list[str] | None:
+    """The row of a span that was made; one that is named in full goes before one with `…`."""
+    named = [(each, row) for row in rows("Spans") for each in quoted(row[0].partition(" (")[0])]
+    for each, row in sorted(named, key=lambda pair: "…" in pair[0]):
+        if re.fullmatch(re.escape(each).replace("…", ".+"), name):
+            return row
+    return None
+
+
+def attributes_of_span(name: str) -> set[str]:
+    """What a span of this name may have besides `error.type`."""
+    row = row_of_span(name)
+    return set(quoted(row[2])) if row else set()
 
 
 def span_attributes() -> set[str]:
@@ -87,7 +103,8 @@ def trees() -> Iterator[tuple[str, ast.Module]]:
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            yield name.removesuffix(".__init__"), ast.parse(path.read_text("utf-8"))
+            name = "__main__" if path.stem == "__main__" else name.removesuffix(".__init__")
+            yield name, ast.parse(path.read_text("utf-8"))
 
 
 def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
@@ -131,12 +148,13 @@ def instruments_in_code() -> set[Metric]:
 
 def texts_in_code() -> set[str]:
     """Every text constant that looks like the name of an attribute or a metric."""
-    return {
+    texts = {
         node.value
         for _, tree in trees()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and ATTRIBUTE.fullmatch(node.value)
     }
+    return texts - ASGI
 
 
 def log_events_in_code() -> Iterator[tuple[LogEvent, bool]]:

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 
 import grpc
 import pytest
 import pytest_asyncio
-from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from clausegate.answer.v1 import answer_pb2
 from clausegate.answer.v1.query_service_pb2 import QueryRequest, StreamQueryRequest
@@ -21,11 +15,13 @@ from clausegate.corpus.v1 import citation_pb2
 from inference.tokens import estimate
 from tests.contract.model_stack import Stubs, answering, failure_of, index_of
 from tests.contract.retrieval_index import Text
+from tests.contract.traces import kept_spans
 from tests.fakes.behaviours import Behaviour, Fails, Hangs, json_reply
 from tests.fakes.model_server import ModelServer
 from tests.fakes.prompts import contract_of, read
 from tests.fakes.renderer import Renderer
 from tests.fakes.wire import Request
+from tests.registry import attributes_of_span
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -33,7 +29,6 @@ FEE = "What is the monthly display fee for each Device?"
 LAW = "Which law governs the agreement?"
 LAW_SENTENCE = "This Agreement is governed by and construed under the laws of the State of Illinois."
 SAYS = Renderer()
-TELEMETRY = Path(__file__).resolve().parents[2] / "docs" / "telemetry.md"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -438,28 +433,15 @@ async def test_a_query_that_its_client_leaves_hangs_up_on_the_model(stubs, serve
 
 @pytest.fixture
 def spans():
-    """Every span that ends in this process meanwhile."""
-    exporter, provider = InMemorySpanExporter(), trace.get_tracer_provider()
-    if not isinstance(provider, TracerProvider):
-        provider = TracerProvider()
-        trace.set_tracer_provider(provider)
-    processor = SimpleSpanProcessor(exporter)
-    provider.add_span_processor(processor)
-    yield exporter
-    processor.shutdown()
+    with kept_spans() as spans:
+        yield spans
 
 
 async def test_the_spans_of_an_answer_are_those_that_the_documentation_lists(stubs, spans):
     await stubs.queries.Query(QueryRequest(query=LAW))
-    own = [
-        one for one in spans.get_finished_spans() if one.instrumentation_scope.name.startswith("services.")
-    ]
-    ended = {one.name: set(one.attributes) for one in own if one.name != "contract grade"}
-    rows = re.findall(r"^\| `([^`]+)`[^|]*\| [^|]*\|([^|]*)\|$", TELEMETRY.read_text(), re.MULTILINE)
-    listed = {name: set(re.findall(r"`([^`]+)`", attributes)) for name, attributes in rows}
+    ended = {one.name: set(one.attributes) for one in spans.get_finished_spans()}
     answered = ("grade", "gate", "definitions", "budget", "answer", "verify", "render", "contract answer")
-    assert {name: ended[name] for name in answered} == {name: listed[name] for name in answered}
-    assert set(ended) <= set(listed)
+    assert {name: ended[name] for name in answered} == {name: attributes_of_span(name) for name in answered}
 
 
 async def test_the_trace_of_a_refusal_names_its_reason(stubs, server, spans):

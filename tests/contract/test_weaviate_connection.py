@@ -431,7 +431,10 @@ async def test_spans_name_the_call_and_what_became_of_it_and_are_listed(server, 
         "server.address": "127.0.0.1",
         "server.port": server.port,
     }
-    assert (bad.attributes["error.type"], bad.attributes["db.response.status_code"]) == ("500", "500")
+    assert (bad.attributes["error.type"], bad.attributes["db.response.status_code"]) == (
+        "UPSTREAM_UNAVAILABLE",
+        "500",
+    )
     assert not bad.events
     assert not bad.status.description
     assert {name for span in (good, bad) for name in span.attributes} <= listed

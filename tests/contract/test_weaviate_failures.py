@@ -447,7 +447,7 @@ async def test_the_calls_of_weaviate_for_a_search_are_in_its_trace(weaviate, fol
     finished = spans.get_finished_spans()
     calls = [span for span in finished if span.name.startswith("weaviate ")]
     here = {span.context.span_id for span in finished}
-    (searched,) = [span for span in finished if span.name == f"/{RETRIEVAL}/Search"]
+    (searched,) = [span for span in finished if span.name == f"{RETRIEVAL}/Search"]
 
     assert calls
     assert {span.context.trace_id for span in calls} == {searched.context.trace_id}

@@ -174,7 +174,11 @@ async def test_repairs_are_counted_by_contract_and_model(beside_a_model, model, 
     collector, good = beside_a_model[3], Renderer()
     model.respond = lambda request: good(request) if request.is_repair else Says("no JSON")
     response = await http.post("/v1/queries:generate", json={"topic": "fees"})
-    repaired = {"contract": "queries", "model": "gpt-4.1", "outcome": "repaired"}
+    repaired = {
+        "clausegate_contract": "queries",
+        "gen_ai_request_model": "gpt-4.1",
+        "clausegate_contract_outcome": "repaired",
+    }
 
     assert response.json()["usage"][0]["repairs"] == 1
     async with asyncio.timeout(20):
