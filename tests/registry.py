@@ -136,6 +136,12 @@ def names_given_to(function: str, position: int) -> set[str]:
     }
 
 
+def spans_in_code() -> set[str]:
+    """Every span that is named where it is made."""
+    spans = (("stage", 0), ("span", 1), ("start_as_current_span", 0))
+    return set().union(*(names_given_to(function, position) for function, position in spans))
+
+
 def instruments_in_code() -> set[Metric]:
     """Every instrument that is made."""
     return {

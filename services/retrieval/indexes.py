@@ -19,6 +19,7 @@ from services.retrieval.definitions import Glossary
 from services.retrieval.finding import Finder
 from services.retrieval.overview import Overviews
 from services.retrieval.search import Searcher
+from services.retrieval.sizes import IndexSize
 from services.retrieval.store.port import Store, StoreUnavailable
 from services.retrieval.store.restricted import RestrictedStore
 
@@ -40,9 +41,16 @@ class Index:
     assembler: Assembler
 
     @classmethod
-    def over(cls, store: Store, model: EmbeddingModel, counter: TokenCounter, executor: Executor) -> Self:
+    def over(
+        cls,
+        store: Store,
+        model: EmbeddingModel,
+        counter: TokenCounter,
+        executor: Executor,
+        size: IndexSize | None = None,
+    ) -> Self:
         """Everything that works over `store`; `executor` takes what would keep the event loop busy."""
-        overviews = Overviews(store, executor)
+        overviews = Overviews(store, executor, size)
         glossary = Glossary(store)
         searcher = Searcher(store, model, overviews, glossary, executor)
         assembler = Assembler(store, searcher, counter, executor)
@@ -84,7 +92,7 @@ class Indexes:
             return self._open[tenant]
         async with self._opening:
             if tenant not in self._open:
-                self._open[tenant] = self._over(await self._open_store(tenant))
+                self._open[tenant] = self._over(await self._open_store(tenant), IndexSize())
             return self._open[tenant]
 
     def _within(self, whole: Index, caller: Caller) -> Index:
@@ -98,8 +106,8 @@ class Indexes:
             self._dropped.add(oldest.overviews)
         return self._restricted[key]
 
-    def _over(self, store: Store) -> Index:
-        return Index.over(store, self._model, self._counter, self._executor)
+    def _over(self, store: Store, size: IndexSize | None = None) -> Index:
+        return Index.over(store, self._model, self._counter, self._executor, size)
 
     async def warm(self, caller: Caller) -> None:
         """Open the index of `caller` before it is asked for, and begin to read its overview.
