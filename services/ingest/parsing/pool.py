@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -65,6 +66,8 @@ class Child:
             *arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
+            # Nothing of ours: the settings of a service may hold keys.
+            env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
         return cls(process)
 

@@ -1,8 +1,8 @@
 """The child process that reads files: `python -m services.ingest.parsing.worker MEMORY_BYTES CPU_SECONDS`.
 
 It takes jobs on standard input and answers on standard output, until its input ends. Whatever a hostile
-file does, it does here: memory and processor time are limited, and nothing else of the service lives in
-this process.
+file does, it does here: memory and processor time are limited, there is no network (`confinement`), and
+nothing else of the service lives in this process.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 from typing import IO
 
 from services.ingest.errors import DocumentError, DocumentParserFailed
+from services.ingest.parsing.confinement import NotConfined, confine
 from services.ingest.parsing.frames import (
     Message,
     encode,
@@ -72,6 +73,10 @@ def main(memory_bytes: int, cpu_seconds: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the service's to handle; it ends our input
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        confine()
+    except NotConfined as reason:
+        print(f"parsers keep what the kernel lets them do: {reason}", file=sys.stderr)
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library that prints must not break a frame
     while (message := read_frame(sys.stdin.buffer)) is not None:
