@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 
 import clausegate
-from chassis.api_keys import ApiKeys, new_key, to_json
+from chassis.api_keys import ApiKey, ApiKeys, new_key, to_json
 from chassis.auth import Caller
 from chassis.credentials import Credentials
 from chassis.entrance import Entrance
@@ -61,14 +61,17 @@ class KeyedStack:
 
 @asynccontextmanager
 async def keyed_stack(
-    folder: Path, model_url: str = "", store: Mapping[str, object] | None = None
+    folder: Path,
+    model_url: str = "",
+    store: Mapping[str, object] | None = None,
+    more_keys: Sequence[ApiKey] = (),
 ) -> AsyncIterator[KeyedStack]:
     """Run all of it; data and the file of keys are in `folder`, a chat model is at `model_url`, if any.
 
     `store` holds the settings of another store than the embedded one.
     """
     file, data = folder / "keys.json", folder / "data"
-    file.write_text(to_json(KEYS))
+    file.write_text(to_json((*KEYS, *more_keys)))
     known = Credentials(ApiKeys(file))
     free = "127.0.0.1:0"
     async with (

@@ -9,6 +9,7 @@ from typing import TypeVar
 import grpc
 
 from chassis.channel import time_left
+from chassis.errors import ServiceError
 from chassis.status import upstream_errors
 from clausegate.corpus.v1 import article_pb2
 from clausegate.retrieval.v1 import article_store_service_pb2 as store_pb2
@@ -31,9 +32,16 @@ class ArticlesClient:
         self._deadline_seconds = deadline_seconds
 
     async def put(self, article: Article) -> Article:
-        """Store an article in place of the one with its id; the same, with its state as stored."""
+        """Store an article in place of the one with its id; the same, with its state as stored.
+
+        An error names the fields as requests of this service do.
+        """
         request = store_pb2.PutArticleRequest(article=article_to_wire(article))
-        response = await self._call(self._store.PutArticle(request, timeout=self._time_left()))
+        try:
+            response = await self._call(self._store.PutArticle(request, timeout=self._time_left()))
+        except ServiceError as error:
+            error.field = error.field and error.field.removeprefix("article.")
+            raise
         return replace(article, stale=response.article.stale)
 
     async def scope(self, article_id: str) -> ArticleScope:
