@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -15,10 +17,17 @@ from cli.errors import CommandError
 from cli.output import Output
 from cli.parameters import DEFAULT_DATA, Data, Json
 from cli.running import FAILED, run
+from services.answer.records.chain import AuditLog
+from services.answer.records.head import HEAD_NAME
 from services.answer.records.lines import Keys
+from services.answer.records.record_files import RecordFile
+from services.answer.records.rotation import FileLimits
 from services.answer.records.verification import Anchor, ChainReport, Report, Violation, log_files
 from services.answer.records.verification import verify as verify_chains
 from services.answer.verification.signing import SigningKeysBroken, read_keys
+
+AS_THEY_ARE = FileLimits(max_bytes=1 << 62, older_files=1 << 20)
+"""Pruning removes by age alone."""
 
 app = typer.Typer()
 audit = typer.Typer(no_args_is_help=True, help="Check audit logs.")
@@ -82,6 +91,70 @@ def verify(
         return 0 if report.whole else FAILED
 
     run(work(), output)
+
+
+@audit.command()
+def prune(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DIR]",
+            exists=True,
+            file_okay=False,
+            show_default=False,
+            help="The folder of the logs, of a service that does not run. Without it, the own stack's.",
+        ),
+    ] = None,
+    before: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], metavar="DATE", help="Remove what was recorded before (UTC)."),
+    ] = None,
+    older_than: Annotated[
+        str | None, typer.Option(metavar="DAYSd", help="Remove what is older, e.g. 400d.")
+    ] = None,
+    keys: KeyFile = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+) -> None:
+    """Remove the files of old audit and debug records; the chain stays whole, and says what was removed.
+
+    Whole files go, from the oldest on. While the service runs, CLAUSEGATE_AUDIT_RETENTION_DAYS does it.
+    """
+    output = Output(json)
+    limit = _limit(before, older_than)
+
+    async def work() -> int:
+        removed, through = _pruned(folder or data / "logs", _keys(keys), limit)
+        if json:
+            output.json({"removedFiles": removed, "removedThrough": through})
+        else:
+            output.console.print(f"removed {removed} files; records up to {through} are gone", markup=False)
+        return 0
+
+    run(work(), output)
+
+
+def _limit(before: datetime | None, older_than: str | None) -> datetime:
+    days = re.fullmatch(r"([1-9][0-9]{0,4})d", older_than) if older_than else None
+    if (before is None) == (older_than is None) or (older_than and not days):
+        raise typer.BadParameter("give one of both: --before 2026-01-31, or --older-than 400d")
+    if before:
+        return before.replace(tzinfo=UTC)
+    assert days is not None
+    return datetime.now(UTC) - timedelta(days=int(days[1]))
+
+
+def _pruned(folder: Path, keys: Keys, limit: datetime) -> tuple[int, int]:
+    """Files that were removed, and the last record that is gone; 0 for none."""
+    if not (folder / HEAD_NAME).exists():
+        raise CommandError(f"{folder}: there is no audit log")
+    log = AuditLog(folder, "none", keys, AS_THEY_ARE)
+    try:
+        with closing(log):
+            removed = log.prune(limit) + RecordFile(folder / "debug.jsonl", AS_THEY_ARE).prune(limit)
+            return removed, log.head.removed
+    except OSError as error:
+        raise CommandError(str(error)) from error
 
 
 def _keys(file: Path | None) -> Keys:

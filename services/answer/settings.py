@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 from pydantic import Field, model_validator
@@ -73,6 +74,15 @@ class AnswerSettings(ModelServerSettings):
         default=None,
         description="Keys that seal audit records, as in the file of signing keys; none: the signing keys.",
     )
+    audit_files: int = Field(
+        default=10, ge=2, le=1_000, description="Files of audit records that are kept, of 50 MB each."
+    )
+    audit_retention_days: int = Field(
+        default=0,
+        ge=0,
+        le=36_500,
+        description="Days after which audit and debug records go, by whole files; 0 for never by age.",
+    )
     log_queries: bool = Field(default=False, description="Whether audit records are logged as well.")
 
     answer_model: str = Field(default="gpt-4.1", description="Chat model that writes answers.")
@@ -142,6 +152,10 @@ class AnswerSettings(ModelServerSettings):
         if self.record_model_calls and not self.names_model_server:
             raise ValueError("there are no model calls to record: set OPENAI_API_KEY or OPENAI_BASE_URL")
         return self
+
+    def audit_retention(self) -> timedelta | None:
+        """How long records are kept; None without a limit."""
+        return timedelta(days=self.audit_retention_days) if self.audit_retention_days else None
 
     def task_models(self) -> dict[str, TaskModel]:
         """The model of each contract, by the contract's name."""

@@ -46,6 +46,8 @@ from services.answer.records.chain import AuditLog
 from services.answer.records.lines import Keys, chain_name
 from services.answer.records.record_files import RecordFile, RecordWriter
 from services.answer.records.replay import recorded, replayed
+from services.answer.records.retaining import retaining
+from services.answer.records.rotation import FileLimits
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import Clock
 from services.answer.research.caching import ResultCache
@@ -88,14 +90,19 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
     hints = load_hints(settings.category_hints)
     async with AsyncExitStack() as stack:
         audit_log = stack.enter_context(_audit_log(settings))
+        debug_log = RecordFile(
+            settings.data_dir / "logs" / "debug.jsonl",
+            FileLimits(10 * MEGABYTE, 4, settings.audit_retention()),
+        )
         writer = await stack.enter_async_context(RecordWriter())
+        await stack.enter_async_context(retaining(writer, (audit_log, debug_log), SYSTEM_CLOCK.now))
         channel = await stack.enter_async_context(
             open_channel(settings.retrieval_address, settings.tls_files(), retried_services=RETRIED_SERVICES)
         )
         counter = token_counter(settings.tiktoken_cache_dir)
         chat, clock = await stack.enter_async_context(_chat_and_clock(settings))
         completer = Completer(chat, settings.task_models(), counter)
-        tasks = Tasks(_records(settings, writer, audit_log), clock, counter, settings.prices)
+        tasks = Tasks(_records(settings, writer, audit_log, debug_log), clock, counter, settings.prices)
         retrieval = RetrievalClient(channel, settings.retrieval_deadline_seconds)
         policy = settings.policy()
         querying = Querying(
@@ -202,8 +209,7 @@ def _audit_log(settings: AnswerSettings) -> Iterator[AuditLog]:
         settings.data_dir / "logs",
         chain_name(gethostname(), token_hex(8)),
         Keys(read_keys(file) if file else ()),
-        max_bytes=50 * MEGABYTE,
-        older_files=9,
+        FileLimits(50 * MEGABYTE, settings.audit_files - 1, settings.audit_retention()),
     )
     try:
         log.open()
@@ -213,6 +219,7 @@ def _audit_log(settings: AnswerSettings) -> Iterator[AuditLog]:
         yield log
 
 
-def _records(settings: AnswerSettings, writer: RecordWriter, audit_log: AuditLog) -> Records:
-    debug = RecordFile(settings.data_dir / "logs" / "debug.jsonl", 10 * MEGABYTE, older_files=4)
+def _records(
+    settings: AnswerSettings, writer: RecordWriter, audit_log: AuditLog, debug: RecordFile
+) -> Records:
     return Records(writer, audit_log, debug, query_text=settings.audit_query_text, echo=settings.log_queries)

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from datetime import datetime
+from itertools import islice, takewhile
 from pathlib import Path
 
 from chassis.errors import CannotStart
@@ -24,7 +25,14 @@ from services.answer.records.lines import (
 )
 from services.answer.records.record_files import Record
 from services.answer.records.resuming import Resuming, Torn, entries_at_end, set_aside
-from services.answer.records.rotation import RotatedFiles, private, sync_folder, write_all
+from services.answer.records.rotation import (
+    FileLimits,
+    RotatedFiles,
+    first_time,
+    private,
+    sync_folder,
+    write_all,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -36,14 +44,13 @@ ANCHOR_RECORDS = 1_000
 class AuditLog:
     """Writes one chain; used by one thread at a time."""
 
-    def __init__(self, folder: Path, new_name: str, keys: Keys, *, max_bytes: int, older_files: int) -> None:
+    def __init__(self, folder: Path, new_name: str, keys: Keys, limits: FileLimits) -> None:
         """`new_name` is what a chain is called that begins here; one that is there keeps its own."""
         self._folder = folder
         self._new_name = new_name
         self._keys = keys
         self._files = RotatedFiles(folder / LOG_NAME)
-        self._max_bytes = max_bytes
-        self._older_files = older_files
+        self._limits = limits
         self._head_file: HeadFile | None = None
         self._head = Head(new_name)
         self._torn: Torn | None = None
@@ -90,7 +97,7 @@ class AuditLog:
         head_file = self._opened()
         self._set_aside_what_is_not_ours()
         lines, positions = self._chained(records)
-        if self._head.bytes and self._head.bytes + len(lines[0]) > self._max_bytes:
+        if self._head.bytes and self._head.bytes + len(lines[0]) > self._limits.max_bytes:
             self._rotate(head_file)
         fitting = self._fitting(lines)
         content = b"".join(lines[:fitting])
@@ -125,7 +132,7 @@ class AuditLog:
         size, count = self._head.bytes + len(lines[0]), 1
         for line in lines[1:]:
             size += len(line)
-            if size > self._max_bytes:
+            if size > self._limits.max_bytes:
                 break
             count += 1
         return count
@@ -145,22 +152,49 @@ class AuditLog:
         if new:
             sync_folder(self._folder)
 
+    def retain(self, now: datetime) -> None:
+        """Remove files whose records are all older than the time of retention. Raises `OSError`."""
+        if not self._limits.retention or not self._limits.span:
+            return
+        head_file = self._opened()
+        began = first_time(self._files.path)
+        if began and began < now - self._limits.span:
+            self._rotate(head_file)
+        self.prune(now - self._limits.retention)
+
+    def prune(self, before: datetime) -> int:
+        """Remove files whose records are all older than `before`; how many files. Raises `OSError`.
+
+        Files go from the oldest on, and none is skipped: a chain may lose its beginning, never its middle.
+        """
+        head_file = self._opened()
+        due = list(takewhile(lambda file: _ended_before(file, before), self._older()))
+        if _ended_before(self._files.path, before) and due == list(self._older()):
+            self._rotate(head_file)
+            due = list(self._older())
+        self._remove(due, head_file)
+        return len(due)
+
+    def _older(self) -> Iterator[Path]:
+        """The files that are not written any more, oldest first."""
+        return (self._files.aged(age) for age in self._files.ages() if age)
+
     def _rotate(self, head_file: HeadFile) -> None:
         head_file.write(self._head, self._keys.current, durable=True)
         self._files.rotate()
         self._head = replace(self._head, bytes=0)
-        self._remove_surplus(head_file)
+        older = list(self._older())
+        self._remove(older[: max(0, len(older) - self._limits.older_files)], head_file)
         sync_folder(self._folder)
 
-    def _remove_surplus(self, head_file: HeadFile) -> None:
-        """Remove the files beyond the number kept; before that the head says that it was we who did it."""
-        surplus = [self._files.aged(age) for age in self._files.ages() if age > self._older_files]
-        last = [entry.position.sequence for file in surplus for entry in islice(entries_at_end(file), 1)]
+    def _remove(self, files: Sequence[Path], head_file: HeadFile) -> None:
+        """Remove files; before that the head says that it was we who did it."""
+        last = [entry.position.sequence for file in files for entry in islice(entries_at_end(file), 1)]
         if last:
-            removed = max(self._head.removed, *last)
-            self._head = replace(self._head, removed=removed)
+            self._head = replace(self._head, removed=max(self._head.removed, *last))
             head_file.write(self._head, self._keys.current, durable=True)
-        for file in surplus:
+            logger.info("audit records removed", extra={"chain": self._head.chain, "sequence": max(last)})
+        for file in files:
             file.unlink()
 
     def _set_aside_what_is_not_ours(self) -> None:
@@ -179,3 +213,9 @@ class AuditLog:
 
 def _as_json(torn: Torn) -> Mapping[str, object]:
     return {"bytes": torn.bytes, "sha256": torn.sha256}
+
+
+def _ended_before(file: Path, before: datetime) -> bool:
+    """Whether the last record of a file is older; a file without records that can be read is not."""
+    last = next(entries_at_end(file), None) if file.exists() else None
+    return last is not None and last.timestamp is not None and last.timestamp < before

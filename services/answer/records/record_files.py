@@ -7,12 +7,13 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol, Self
 
-from services.answer.records.rotation import RotatedFiles, private, write_all
+from services.answer.records.rotation import FileLimits, RotatedFiles, first_time, private, write_all
 
 logger = logging.getLogger(__name__)
 
@@ -33,10 +34,9 @@ class RecordLog(Protocol):
 class RecordFile:
     """One file and its older ones. Its lines survive a killed process, not a power cut."""
 
-    def __init__(self, path: Path, max_bytes: int, older_files: int) -> None:
+    def __init__(self, path: Path, limits: FileLimits) -> None:
         self._files = RotatedFiles(path)
-        self._max_bytes = max_bytes
-        self._older_files = older_files
+        self._limits = limits
 
     def append(self, records: Sequence[Record]) -> int:
         """Write the first record as one line, whole or nothing of it. Raises `OSError`."""
@@ -44,7 +44,7 @@ class RecordFile:
         path = self._files.path
         path.parent.mkdir(parents=True, exist_ok=True)
         size = self._files.size()
-        if size and size + len(line) > self._max_bytes:
+        if size and size + len(line) > self._limits.max_bytes:
             self._rotate()
         with open(path, "ab", buffering=0, opener=private) as file:
             size = file.seek(0, os.SEEK_END)
@@ -56,10 +56,30 @@ class RecordFile:
                 raise
         return 1
 
+    def retain(self, now: datetime) -> None:
+        """Remove files whose records are all older than the time of retention. Raises `OSError`."""
+        if not self._limits.retention or not self._limits.span:
+            return
+        began = first_time(self._files.path)
+        if began and began < now - self._limits.span:
+            self._rotate()
+        self.prune(now - self._limits.retention)
+
+    def prune(self, before: datetime) -> int:
+        """Remove files whose records are all older than `before`; how many. Raises `OSError`."""
+        due = [
+            file
+            for age in self._files.ages()
+            if (file := self._files.aged(age)).stat().st_mtime < before.timestamp()
+        ]
+        for file in due:
+            file.unlink()
+        return len(due)
+
     def _rotate(self) -> None:
         self._files.rotate()
         for age in self._files.ages():
-            if age > self._older_files:
+            if age > self._limits.older_files:
                 self._files.aged(age).unlink()
 
 
@@ -104,6 +124,10 @@ class RecordWriter:
         self._expected -= 1
         if not self._expected:
             self._none_expected.set()
+
+    async def run(self, work: Callable[[], None]) -> None:
+        """Do `work` in the thread that writes, so that no record is written meanwhile."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def append(self, log: RecordLog, record: Record) -> None:
         """Write `record`; once begun it is finished even if the caller is cancelled.

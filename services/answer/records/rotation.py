@@ -6,7 +6,10 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
+
+_TIMESTAMP = re.compile(rb'\{"timestamp": "([^"]{1,40})"')
 
 
 def private(path: str, flags: int) -> int:
@@ -28,6 +31,39 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class FileLimits:
+    """When files end, and when they go."""
+
+    max_bytes: int
+    """A file that a record would take beyond this becomes an older one."""
+    older_files: int
+    """Kept beside the one that is written, 1 and up; then the oldest goes."""
+    retention: timedelta | None = None
+    """A file whose records are all older than this goes; None for no such limit."""
+
+    @property
+    def span(self) -> timedelta | None:
+        """A file that began longer ago becomes an older one, so that retention finds files to remove.
+
+        So chosen that the files kept cover the time of retention: a record stays an eighth longer at most
+        with 9 older files.
+        """
+        return self.retention / max(1, self.older_files - 1) if self.retention else None
+
+
+def first_time(path: Path) -> datetime | None:
+    """When the first record of a file was begun; None when nobody can tell."""
+    if not path.exists():
+        return None
+    with path.open("rb") as file:
+        matched = _TIMESTAMP.match(file.read(100))
+    try:
+        return datetime.fromisoformat(matched[1].decode()) if matched else None
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from services.answer.records.audit import AuditUnavailable, Outcome, QueryText, 
 from services.answer.records.chain import AuditLog
 from services.answer.records.lines import Keys
 from services.answer.records.record_files import RecordFile, RecordWriter
+from services.answer.records.rotation import FileLimits
 from services.answer.records.tracking import Clock, Progress, Run, TaskName, debug_record
 from services.answer.records.usage import Ledger, Price
 
@@ -52,8 +53,8 @@ async def writer():
 
 
 def records(writer, folder, **options) -> Records:
-    queries = AuditLog(folder, "replica-1", Keys(), max_bytes=10_000, older_files=1)
-    return Records(writer, queries, RecordFile(folder / "debug.jsonl", 10_000, 1), **options)
+    queries = AuditLog(folder, "replica-1", Keys(), FileLimits(10_000, 1))
+    return Records(writer, queries, RecordFile(folder / "debug.jsonl", FileLimits(10_000, 1)), **options)
 
 
 async def answer_and_raise(kept: Records, error: BaseException) -> None:

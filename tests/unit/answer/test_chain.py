@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from services.answer.records.chain import AuditLog
 from services.answer.records.head import AuditBroken, AuditInUse
 from services.answer.records.lines import Keys
-from services.answer.records.rotation import RotatedFiles
+from services.answer.records.rotation import FileLimits, RotatedFiles
 from services.answer.records.verification import Anchor, verify
 from services.answer.verification.signing import SigningKey
 
@@ -25,7 +25,7 @@ UNSEALED = Keys()
 
 
 def log(folder, keys=UNSEALED, name="replica-1", max_bytes=2_000, older_files=9) -> AuditLog:
-    return AuditLog(folder, name, keys, max_bytes=max_bytes, older_files=older_files)
+    return AuditLog(folder, name, keys, FileLimits(max_bytes, older_files))
 
 
 def write(folder, numbers, keys=UNSEALED, **options) -> None:
@@ -361,3 +361,53 @@ def test_times_that_go_back_are_no_break(tmp_path):
     write(tmp_path, [30, 10, 20])
     chain = only_chain(tmp_path)
     assert (chain.violation, chain.steps_back, chain.longest_step_back) == (None, 1, timedelta(seconds=20))
+
+
+DAY = timedelta(days=1)
+NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def on_day(number):
+    return {"timestamp": (NEW_YEAR + number * DAY).isoformat(), "n": number}
+
+
+def test_records_go_when_they_are_older_than_their_time_and_the_chain_stays_whole(tmp_path):
+    writer = AuditLog(tmp_path, "replica-1", KEYS, FileLimits(1 << 20, 9, retention=80 * DAY))
+    for day in range(200):
+        writer.append([on_day(day)])
+        writer.retain(NEW_YEAR + day * DAY)
+        chain = verify([tmp_path], KEYS).chains[0]
+        assert chain.violation is None
+        assert day - chain.first <= 90
+        assert chain.first == 1 or day - chain.first >= 79
+    writer.retain(NEW_YEAR + 400 * DAY)
+    writer.close()
+    assert only_chain(tmp_path, KEYS).records <= 10
+    write(tmp_path, [1], KEYS)
+    assert only_chain(tmp_path, KEYS).violation is None
+
+
+def test_pruning_removes_whole_files_from_the_oldest_on(tmp_path):
+    writer = log(tmp_path, max_bytes=800)
+    for day in range(20):
+        writer.append([on_day(day)])
+    assert writer.prune(NEW_YEAR) == 0
+    removed_files = writer.prune(NEW_YEAR + 10 * DAY)
+    chain = only_chain(tmp_path)
+    assert removed_files > 0
+    assert (chain.violation, chain.first, chain.last) == (None, chain.removed + 1, 20)
+    assert chain.first <= 11
+    writer.prune(NEW_YEAR + 100 * DAY)
+    writer.append([on_day(20)])
+    writer.close()
+    chain = only_chain(tmp_path)
+    assert (chain.violation, chain.removed, chain.first, chain.last) == (None, 20, 21, 21)
+
+
+def test_a_gap_in_the_middle_is_none_that_retention_explains(tmp_path):
+    write(tmp_path, range(12), max_bytes=800)
+    files_in(tmp_path)[2].unlink()
+    writer = log(tmp_path, max_bytes=800)
+    writer.open()
+    writer.close()
+    assert "are missing before record" in only_chain(tmp_path).violation.what

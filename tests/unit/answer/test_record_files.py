@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from services.answer.records.record_files import RecordFile, RecordWriter
+from services.answer.records.rotation import FileLimits
 
 
 def lines(path):
@@ -16,7 +17,7 @@ def lines(path):
 
 def test_a_record_is_one_line_of_json(tmp_path):
     path = tmp_path / "logs" / "queries.jsonl"
-    file = RecordFile(path, 1000, older_files=2)
+    file = RecordFile(path, FileLimits(1000, 2))
     file.append([{"query": "Gebühr?\nline", "n": 1}])
     file.append([{"n": 2}])
     assert lines(path) == [{"query": "Gebühr?\nline", "n": 1}, {"n": 2}]
@@ -24,13 +25,13 @@ def test_a_record_is_one_line_of_json(tmp_path):
 
 def test_a_file_is_nobody_elses_to_read(tmp_path):
     path = tmp_path / "queries.jsonl"
-    RecordFile(path, 1000, older_files=2).append([{"n": 1}])
+    RecordFile(path, FileLimits(1000, 2)).append([{"n": 1}])
     assert path.stat().st_mode & 0o027 == 0
 
 
 def test_a_full_file_becomes_an_older_one_and_the_oldest_goes(tmp_path):
     path = tmp_path / "queries.jsonl"
-    file = RecordFile(path, 20, older_files=2)
+    file = RecordFile(path, FileLimits(20, 2))
     for n in range(5):
         file.append([{"number": n}])
     kept = {one.name: lines(one) for one in sorted(tmp_path.iterdir())}
@@ -43,13 +44,13 @@ def test_a_full_file_becomes_an_older_one_and_the_oldest_goes(tmp_path):
 
 def test_a_record_larger_than_the_limit_is_still_written(tmp_path):
     path = tmp_path / "queries.jsonl"
-    RecordFile(path, 10, older_files=1).append([{"query": "x" * 100}])
+    RecordFile(path, FileLimits(10, 1)).append([{"query": "x" * 100}])
     assert lines(path) == [{"query": "x" * 100}]
 
 
 def test_a_line_that_does_not_fit_on_the_disk_leaves_no_half_of_it(tmp_path):
     path = tmp_path / "queries.jsonl"
-    file = RecordFile(path, 1 << 20, older_files=1)
+    file = RecordFile(path, FileLimits(1 << 20, 1))
     file.append([{"n": 1}])
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -67,7 +68,7 @@ def test_a_line_that_does_not_fit_on_the_disk_leaves_no_half_of_it(tmp_path):
 async def test_a_record_that_was_begun_is_finished_when_its_query_is_cancelled(tmp_path):
     path = tmp_path / "queries.jsonl"
     async with RecordWriter() as writer:
-        file = RecordFile(path, 1000, older_files=1)
+        file = RecordFile(path, FileLimits(1000, 1))
         writing = asyncio.create_task(writer.append(file, {"n": 1}))
         await asyncio.sleep(0)
         writing.cancel()

@@ -11,6 +11,7 @@ from inference.chat.model import TokenUsage
 from inference.tokens import TokenCounter
 from services.answer.records.audit import Records
 from services.answer.records.record_files import RecordFile, RecordWriter
+from services.answer.records.rotation import FileLimits
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import Clock, TaskName
 from services.answer.records.usage import Price
@@ -27,8 +28,8 @@ async def tasks(tmp_path):
         new_code=lambda: "0123456789abcdef",
     )
     async with RecordWriter() as writer:
-        audit = RecordFile(tmp_path / "queries.jsonl", 10_000, older_files=1)
-        debug = RecordFile(tmp_path / "debug.jsonl", 10_000, older_files=1)
+        audit = RecordFile(tmp_path / "queries.jsonl", FileLimits(10_000, 1))
+        debug = RecordFile(tmp_path / "debug.jsonl", FileLimits(10_000, 1))
         prices = {"m": Price(input=1, output=2)}
         yield Tasks(Records(writer, audit, debug), clock, TokenCounter("letters", len), prices)
 
