@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from google.protobuf import descriptor_pool
@@ -47,7 +47,7 @@ UNDECLARED = Access(frozenset({Scope.ADMIN}), Load.READ)
 _LOADS = {access_pb2.LOAD_WRITE: Load.WRITE, access_pb2.LOAD_QUERY: Load.QUERY}
 
 
-@cache
+@lru_cache(maxsize=1024)  # bounded: a path is the caller's text
 def access_of(path: str) -> Access:
     """The access of `/package.Service/Method`, by the descriptors that are loaded."""
     service, _, method = path.removeprefix("/").rpartition("/")
