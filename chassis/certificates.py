@@ -88,3 +88,14 @@ def _check_time(certificate: x509.Certificate, now: datetime) -> None:
 
 def _encoded(key: PublicKeyTypes) -> bytes:
     return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+
+
+def a_name_of(der: bytes) -> str:
+    """A name or IP address that a certificate is for; empty when it is for none."""
+    try:
+        names = x509.load_der_x509_certificate(der).extensions.get_extension_for_class(
+            x509.SubjectAlternativeName
+        )
+    except x509.ExtensionNotFound:
+        return ""
+    return next((str(name.value) for name in names.value), "")

@@ -18,17 +18,19 @@ def connect(
     *,
     api_key: str = "",
     ca_certificates: bytes | None = None,
+    client_certificate: tuple[bytes, bytes] | None = None,
     deadline_seconds: float = 240.0,
 ) -> Client:
     """A client of the services at `address`; one address means that all of them listen there.
 
     Use it as an async context manager. An address is `host:port`, `unix:/path`, or, for TLS as the entrance
-    of a cluster offers it, `https://host[:port]` (443); `ca_certificates` (PEM) are trusted then in place of
-    the public authorities. `api_key` is what `clausegate keys create` printed, for services that ask for one.
-    Without TLS it is sent as it is: let no network carry it that others can listen to. `deadline_seconds`
-    bounds each call that names no deadline of its own; the default leaves room for two calls of a model.
+    of a cluster offers it, `https://host[:port]` (443). `ca_certificates` (PEM) are trusted then in place of
+    the public authorities, and `client_certificate`, a certificate and its key (PEM as well), is shown to who
+    asks for one. `api_key` is what `clausegate keys create` printed, for services that ask for one. Without
+    TLS it is sent as it is: let no network carry it that others can listen to. `deadline_seconds` bounds each
+    call that names no deadline of its own; the default leaves room for two calls of a model.
 
     Raises `ValueError` for a key that is not printable ASCII without spaces, and for an address with a path.
     """
     addresses = Addresses(address, address, address) if isinstance(address, str) else address
-    return Client(Reach(addresses, api_key, ca_certificates, deadline_seconds))
+    return Client(Reach(addresses, api_key, ca_certificates, client_certificate, deadline_seconds))

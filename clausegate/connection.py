@@ -64,6 +64,8 @@ class Reach:
     """Every call carries it unless it is empty."""
     ca_certificates: bytes | None
     """PEM of the authorities that TLS trusts; None: the public ones."""
+    client_certificate: tuple[bytes, bytes] | None = field(repr=False)
+    """PEM of what is shown to who asks for a certificate: it and those that signed it, and its key."""
     deadline_seconds: float
     """Of each call that names none of its own."""
 
@@ -167,5 +169,6 @@ def _channel(address: str, reach: Reach) -> grpc.aio.Channel:
     if parts.path.strip("/") or not parts.hostname:
         raise ValueError(f"{address}: expected {_TLS}host or {_TLS}host:port")
     place = parts.netloc if parts.port else f"{parts.netloc}:443"
-    credentials = grpc.ssl_channel_credentials(reach.ca_certificates)
+    chain, key = reach.client_certificate or (None, None)
+    credentials = grpc.ssl_channel_credentials(reach.ca_certificates, key, chain)
     return grpc.aio.secure_channel(place, credentials, options=options, interceptors=interceptors)

@@ -13,6 +13,7 @@ from cli.errors import CommandError
 from cli.gateway_client import GatewayClient
 from cli.rest import TIMEOUT
 from cli.settings import CommandSettings
+from cli.tls import tls_context
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,12 @@ class Gateway:
         """A client for the time of a command; an own stack is stopped afterwards."""
         if self.server is not None:
             self._check_nothing_is_for_an_own_stack()
+            settings = CommandSettings()
             async with httpx.AsyncClient(
-                base_url=_url(self.server), timeout=TIMEOUT, headers=_authorization()
+                base_url=_url(self.server),
+                timeout=TIMEOUT,
+                headers=_authorization(settings),
+                verify=tls_context(settings),
             ) as http:
                 yield GatewayClient(http)
         else:
@@ -60,9 +65,9 @@ class Gateway:
             raise CommandError(f"{option}: a server has settings of its own for that; see docs/models.md")
 
 
-def _authorization() -> dict[str, str]:
+def _authorization(settings: CommandSettings) -> dict[str, str]:
     """What names the caller; empty without a key."""
-    key = CommandSettings().api_key.get_secret_value().strip()
+    key = settings.api_key.get_secret_value().strip()
     if not (key.isascii() and key.isprintable()):
         raise CommandError("CLAUSEGATE_API_KEY: expected a key as `clausegate keys create` prints it")
     return {"Authorization": f"Bearer {key}"} if key else {}

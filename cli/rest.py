@@ -18,6 +18,7 @@ from clausegate.retrieval.v1.document_service_pb2 import ListDocumentsResponse, 
 from clausegate.retrieval.v1.project_service_pb2 import ListProjectsResponse
 from clausegate.retrieval.v1.retrieval_service_pb2 import FindDefinitionsResponse
 from cli.errors import CommandError
+from cli.tls import advice
 
 Parameters = Mapping[str, str | int | bool | list[str]]
 Event = dict[str, object]
@@ -134,7 +135,7 @@ def _transport_errors() -> Iterator[None]:
     try:
         yield
     except httpx.TransportError as error:
-        detail = str(error) or type(error).__name__
+        detail = advice(error) or str(error) or type(error).__name__
         raise GatewayError({"reason": "UPSTREAM_UNAVAILABLE", "detail": f"the gateway: {detail}"}) from error
 
 

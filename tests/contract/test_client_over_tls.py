@@ -1,39 +1,16 @@
 """The public client over TLS, as the entrance of a cluster offers it."""
 
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from contextlib import asynccontextmanager
 
 import grpc
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 import clausegate
 from clausegate.retrieval.v1 import document_service_pb2 as messages
 from clausegate.retrieval.v1 import document_service_pb2_grpc as wire
+from tests.contract.certificates import pairs
 
-
-def certificate_of(host: str) -> tuple[bytes, bytes]:
-    """A key and a certificate, signed by itself, in PEM."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(minutes=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    encoding, no_password = serialization.Encoding.PEM, serialization.NoEncryption()
-    private = key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, no_password)
-    return private, certificate.public_bytes(encoding)
+CA = pairs()["ca"].certificate_pem()
 
 
 class Sources(wire.DocumentServiceServicer):
@@ -42,29 +19,61 @@ class Sources(wire.DocumentServiceServicer):
         return messages.ListSourcesResponse(sources=[messages.Source(source=key)])
 
 
-@pytest.fixture
-async def entrance() -> AsyncIterator[tuple[str, bytes]]:
-    private, certificate = certificate_of("localhost")
-    server = grpc.aio.server()
+@asynccontextmanager
+async def entrance(*, client_certificates=False):
+    """A server by TLS; yields its address."""
+    server, own = grpc.aio.server(), pairs()["server"]
     wire.add_DocumentServiceServicer_to_server(Sources(), server)
-    port = server.add_secure_port("127.0.0.1:0", grpc.ssl_server_credentials([(private, certificate)]))
+    credentials = grpc.ssl_server_credentials(
+        [(own.key_pem(), own.certificate_pem())], CA if client_certificates else None, client_certificates
+    )
+    port = server.add_secure_port("127.0.0.1:0", credentials)
     await server.start()
-    yield f"https://localhost:{port}", certificate
+    yield f"https://localhost:{port}"
     await server.stop(0)
 
 
-async def test_key_travels_over_tls(entrance):
-    address, certificate = entrance
-    async with clausegate.connect(address, api_key="secret", ca_certificates=certificate) as client:
-        (source,) = [each async for each in client.sources()]
-    assert source.source == "Bearer secret"
+def shown(name):
+    return pairs()[name].certificate_pem(), pairs()[name].key_pem()
 
 
-async def test_entrance_of_an_unknown_authority_is_not_talked_to(entrance):
-    address, _ = entrance
-    async with clausegate.connect(address, deadline_seconds=5) as client:
+async def sources(client):
+    return [each.source async for each in client.sources()]
+
+
+async def test_key_travels_over_tls():
+    async with (
+        entrance() as address,
+        clausegate.connect(address, api_key="secret", ca_certificates=CA) as client,
+    ):
+        assert await sources(client) == ["Bearer secret"]
+
+
+async def test_entrance_of_an_unknown_authority_is_not_talked_to():
+    async with entrance() as address, clausegate.connect(address, deadline_seconds=20) as client:
         with pytest.raises(clausegate.ClausegateError) as caught:
-            [each async for each in client.sources()]
+            await sources(client)
+    assert caught.value.code == "UNAVAILABLE"
+
+
+async def test_a_client_certificate_opens_an_entrance_that_asks_for_one():
+    async with (
+        entrance(client_certificates=True) as address,
+        clausegate.connect(address, ca_certificates=CA, client_certificate=shown("client")) as client,
+    ):
+        assert await sources(client) == [""]
+
+
+@pytest.mark.parametrize("certificate", [None, shown("foreign-client")], ids=["none", "foreign"])
+async def test_no_other_certificate_opens_it(certificate):
+    async with (
+        entrance(client_certificates=True) as address,
+        clausegate.connect(
+            address, ca_certificates=CA, client_certificate=certificate, deadline_seconds=20
+        ) as client,
+    ):
+        with pytest.raises(clausegate.ClausegateError) as caught:
+            await sources(client)
     assert caught.value.code == "UNAVAILABLE"
 
 

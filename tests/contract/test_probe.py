@@ -7,11 +7,14 @@ import sys
 
 import pytest
 
-from chassis.probe import probe
+from chassis.entrance import Entrance
+from chassis.probe import Question, Shown, probe
 from chassis.readiness import Readiness
 from chassis.server import Services, serving
+from chassis.tls import Tls
 from gateway.settings import GatewaySettings
 from gateway.wiring import serving as serving_rest
+from tests.contract.certificates import files
 
 
 @pytest.fixture
@@ -26,6 +29,10 @@ async def grpc_address(readiness):
         yield address
 
 
+async def ask(address, service="", shown=None):
+    return await asyncio.to_thread(probe, Question(address, service, shown, deadline_seconds=20))
+
+
 def rest(grpc_address):
     return serving_rest(
         GatewaySettings(
@@ -38,17 +45,17 @@ def rest(grpc_address):
 
 
 async def test_a_server_that_serves_is_healthy(grpc_address):
-    assert await asyncio.to_thread(probe, grpc_address) == "SERVING"
+    assert await ask(grpc_address) == "SERVING"
 
 
 async def test_a_server_that_is_not_ready_is_not_healthy(grpc_address, readiness):
     readiness.set(False)
 
-    assert await asyncio.to_thread(probe, grpc_address) == "NOT_SERVING"
+    assert await ask(grpc_address) == "NOT_SERVING"
 
 
 async def test_where_nobody_listens_nothing_is_healthy(free_port):
-    answer = await asyncio.to_thread(probe, f"127.0.0.1:{free_port()}")
+    answer = await ask(f"127.0.0.1:{free_port()}")
 
     assert answer.startswith("UNAVAILABLE")
 
@@ -56,15 +63,15 @@ async def test_where_nobody_listens_nothing_is_healthy(free_port):
 @pytest.mark.parametrize(("scheme", "failure"), [("", "DEADLINE_EXCEEDED"), ("http://", "TimeoutError")])
 def test_a_server_that_hangs_is_given_up(scheme, failure):
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        answer = probe(f"{scheme}127.0.0.1:{silent.getsockname()[1]}", deadline_seconds=0.3)
+        answer = probe(Question(f"{scheme}127.0.0.1:{silent.getsockname()[1]}", deadline_seconds=0.3))
 
     assert answer.startswith(failure)
 
 
 async def test_a_gateway_is_not_ready_while_a_service_behind_it_lacks(grpc_address):
     async with rest(grpc_address) as address:
-        alive = await asyncio.to_thread(probe, f"http://{address}/healthz")
-        ready = await asyncio.to_thread(probe, f"http://{address}/readyz")
+        alive = await ask(f"http://{address}/healthz")
+        ready = await ask(f"http://{address}/readyz")
 
     assert alive == "SERVING"
     assert ready.startswith("503: ")
@@ -79,3 +86,41 @@ async def test_the_command_tells_by_its_exit_code_and_one_line(grpc_address, rea
 
     assert (healthy.returncode, healthy.stderr) == (0, "")
     assert (unready.returncode, unready.stderr) == (1, "NOT_SERVING\n")
+
+
+@pytest.mark.parametrize("own", ["server", "elsewhere"])
+async def test_a_server_with_tls_is_asked_by_tls_whatever_name_its_certificate_is_for(tmp_path, own):
+    tls_files = files(tmp_path, own, "ca", client_certificates=True)
+    shown = Shown(tls_files.certificate, tls_files.key)
+    async with serving("127.0.0.1:0", [], Entrance(tls=Tls(tls_files, serves=True))) as address:
+        assert await ask(address, shown=shown) == "SERVING"
+        assert await ask(address, "liveness", shown) == "SERVING"
+        assert await ask(address, "unknown", shown) == "NOT_FOUND: "
+        assert (await ask(address)).startswith("UNAVAILABLE")
+
+
+async def test_a_gateway_with_tls_is_asked_by_tls(tmp_path, grpc_address):
+    tls_files = files(tmp_path, "elsewhere", "ca", client_certificates=True)
+    settings = GatewaySettings(
+        gateway_address="127.0.0.1:0",
+        answer_address=grpc_address,
+        tls_certificate_file=tls_files.certificate,
+        tls_key_file=tls_files.key,
+        tls_ca_file=tls_files.ca,
+        tls_client_certificates="required",
+    )
+    async with serving_rest(settings) as address:
+        url = f"http://{address}/healthz"
+        by_tls = await ask(url, shown=Shown(tls_files.certificate, tls_files.key))
+        without = await ask(url)
+        environment = {
+            "CLAUSEGATE_TLS_CERTIFICATE_FILE": str(tls_files.certificate),
+            "CLAUSEGATE_TLS_KEY_FILE": str(tls_files.key),
+        }
+        command = await asyncio.to_thread(
+            subprocess.run, [sys.executable, "-m", "chassis.probe", url], env=environment, capture_output=True
+        )
+
+    assert by_tls == "SERVING"
+    assert without.startswith("RemoteDisconnected")
+    assert (command.returncode, command.stderr) == (0, b"")
