@@ -13,7 +13,7 @@ from services.answer.query.budget import BudgetLimits
 from services.answer.query.gate import GateLimits
 from services.answer.query.grading import Grading
 from services.answer.query.policy import Policy, SnippetLimits
-from services.answer.records.audit import QueryText
+from services.answer.records.texts import TextMode
 from services.answer.records.usage import Price
 
 LIST_PRICES = {
@@ -67,8 +67,12 @@ class AnswerSettings(ModelServerSettings):
     budget_total_tokens: int = Field(default=60_000, ge=1, description="Tokens of one answer, all in.")
     budget_answer_tokens: int = Field(default=2_048, ge=0, description="Tokens reserved for the answer.")
     budget_chunk_tokens: int = Field(default=57_300, ge=0, description="Tokens that chunks may take.")
-    audit_query_text: QueryText = Field(
-        default=QueryText.PLAIN, description="How questions are recorded: plain, hash or omit."
+    audit_query_text: TextMode = Field(
+        default=TextMode.PLAIN, description="How words of callers are recorded: plain, hash or omit."
+    )
+    audit_answer_text: TextMode = Field(
+        default=TextMode.PLAIN,
+        description="How answers are recorded: plain, hash or omit; never more openly than questions.",
     )
     audit_keys_file: Path | None = Field(
         default=None,

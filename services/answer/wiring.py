@@ -49,6 +49,7 @@ from services.answer.records.replay import recorded, replayed
 from services.answer.records.retaining import retaining
 from services.answer.records.rotation import FileLimits
 from services.answer.records.tasks import Tasks
+from services.answer.records.texts import Texts
 from services.answer.records.tracking import Clock
 from services.answer.research.caching import ResultCache
 from services.answer.research.extracting import Extraction, Extractor
@@ -89,20 +90,14 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
     signer = Signer(read_keys(settings.signing_keys_file) if settings.signing_keys_file else ())
     hints = load_hints(settings.category_hints)
     async with AsyncExitStack() as stack:
-        audit_log = stack.enter_context(_audit_log(settings))
-        debug_log = RecordFile(
-            settings.data_dir / "logs" / "debug.jsonl",
-            FileLimits(10 * MEGABYTE, 4, settings.audit_retention()),
-        )
-        writer = await stack.enter_async_context(RecordWriter())
-        await stack.enter_async_context(retaining(writer, (audit_log, debug_log), SYSTEM_CLOCK.now))
+        records = await stack.enter_async_context(_records(settings))
         channel = await stack.enter_async_context(
             open_channel(settings.retrieval_address, settings.tls_files(), retried_services=RETRIED_SERVICES)
         )
         counter = token_counter(settings.tiktoken_cache_dir)
         chat, clock = await stack.enter_async_context(_chat_and_clock(settings))
         completer = Completer(chat, settings.task_models(), counter)
-        tasks = Tasks(_records(settings, writer, audit_log, debug_log), clock, counter, settings.prices)
+        tasks = Tasks(records, clock, counter, settings.prices)
         retrieval = RetrievalClient(channel, settings.retrieval_deadline_seconds)
         policy = settings.policy()
         querying = Querying(
@@ -202,13 +197,12 @@ class _Servicers:
 
 
 @contextmanager
-def _audit_log(settings: AnswerSettings) -> Iterator[AuditLog]:
+def _audit_log(settings: AnswerSettings, keys: Keys) -> Iterator[AuditLog]:
     """The audit log, open. One whose folder cannot be written now is opened by the first record that can."""
-    file = settings.audit_keys_file or settings.signing_keys_file
     log = AuditLog(
         settings.data_dir / "logs",
         chain_name(gethostname(), token_hex(8)),
-        Keys(read_keys(file) if file else ()),
+        keys,
         FileLimits(50 * MEGABYTE, settings.audit_files - 1, settings.audit_retention()),
     )
     try:
@@ -219,7 +213,14 @@ def _audit_log(settings: AnswerSettings) -> Iterator[AuditLog]:
         yield log
 
 
-def _records(
-    settings: AnswerSettings, writer: RecordWriter, audit_log: AuditLog, debug: RecordFile
-) -> Records:
-    return Records(writer, audit_log, debug, query_text=settings.audit_query_text, echo=settings.log_queries)
+@asynccontextmanager
+async def _records(settings: AnswerSettings) -> AsyncIterator[Records]:
+    """The records of all calls, with what keeps and removes them."""
+    file = settings.audit_keys_file or settings.signing_keys_file
+    keys = Keys(read_keys(file) if file else ())
+    limits = FileLimits(10 * MEGABYTE, 4, settings.audit_retention())
+    debug = RecordFile(settings.data_dir / "logs" / "debug.jsonl", limits)
+    texts = Texts(settings.audit_query_text, settings.audit_answer_text, keys.current)
+    with _audit_log(settings, keys) as audit_log:
+        async with RecordWriter() as writer, retaining(writer, (audit_log, debug), SYSTEM_CLOCK.now):
+            yield Records(writer, audit_log, debug, texts=texts, echo=settings.log_queries)

@@ -8,31 +8,19 @@ leave. The debug record is a convenience: its failure is logged, and the call go
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Self
 
 from chassis.errors import ServiceError, Unavailable
 from services.answer.records.record_files import RecordLog, RecordWriter
+from services.answer.records.texts import Texts
 from services.answer.records.tracking import DebugRecord, Run
 
 logger = logging.getLogger(__name__)
 
-MAX_RECORDED_CHARACTERS = 8_000
-"""Longer words of a caller are recorded up to here."""
 MAX_RECORDED_SOURCES = 100
-
-
-class QueryText(StrEnum):
-    """How the words of a question are recorded."""
-
-    PLAIN = "plain"
-    HASH = "hash"
-    """As `sha256:` and 64 hexadecimal digits: equal questions can be told, short ones guessed."""
-    OMIT = "omit"
 
 
 class AuditUnavailable(Unavailable):
@@ -65,14 +53,14 @@ class Records:
         queries: RecordLog,
         debug: RecordLog,
         *,
-        query_text: QueryText = QueryText.PLAIN,
+        texts: Texts | None = None,
         echo: bool = False,
     ) -> None:
-        """`echo` logs every audit record as well."""
+        """`texts` says how words are recorded, plain if unset; `echo` logs every audit record as well."""
         self._writer = writer
         self._queries = queries
         self._debug = debug
-        self._query_text = query_text
+        self._texts = texts or Texts()
         self._echo = echo
 
     def open(self, run: Run) -> OpenRecord:
@@ -96,10 +84,8 @@ class Records:
     async def _write_debug(self, record: DebugRecord) -> None:
         entry = asdict(record)
         entry["timestamp"] = _iso(record.timestamp)
-        for name in ("original_query", "normalized_query"):
-            entry[name] = self._recorded(entry[name])
         try:
-            await self._writer.append(self._debug, entry)
+            await self._writer.append(self._debug, {key: self._texts.debug(entry[key], key) for key in entry})
         except OSError:
             logger.exception("debug record not written")
 
@@ -109,9 +95,9 @@ class Records:
             "timestamp": _iso(run.began_at),
             "query_id": run.query_id,
             "task": run.task.value,
-            "query": self._recorded(run.text),
+            "query": self._texts.question(run.text),
             "outcome": outcome.name,
-            "answer": outcome.answer,
+            "answer": self._texts.answer(outcome.answer),
             "sources": run.sources[:MAX_RECORDED_SOURCES],
             "chunks_retrieved": run.chunks_retrieved,
             "chunks_used": outcome.chunks_used,
@@ -126,15 +112,6 @@ class Records:
             "user_id": run.caller.subject,
             "trace_id": run.trace_id,
         }
-
-    def _recorded(self, text: str) -> str:
-        match self._query_text:
-            case QueryText.PLAIN:
-                return text[:MAX_RECORDED_CHARACTERS]
-            case QueryText.HASH:
-                return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-            case QueryText.OMIT:
-                return ""
 
 
 class OpenRecord:

@@ -12,11 +12,12 @@ from chassis.errors import InvalidInput
 from inference.chat.model import TokenUsage
 from services.answer.answers import GateDecision, GateRule, GateTier
 from services.answer.query.questions import Question
-from services.answer.records.audit import AuditUnavailable, Outcome, QueryText, Records
+from services.answer.records.audit import AuditUnavailable, Outcome, Records
 from services.answer.records.chain import AuditLog
 from services.answer.records.lines import Keys
 from services.answer.records.record_files import RecordFile, RecordWriter
 from services.answer.records.rotation import FileLimits
+from services.answer.records.texts import TextMode, Texts
 from services.answer.records.tracking import Clock, Progress, Run, TaskName, debug_record
 from services.answer.records.usage import Ledger, Price
 
@@ -155,18 +156,18 @@ async def test_a_failure_keeps_its_own_error_when_it_cannot_be_recorded(writer, 
 @pytest.mark.parametrize(
     ("how", "recorded"),
     [
-        (QueryText.PLAIN, "fee?"),
-        (QueryText.HASH, "sha256:"),
-        (QueryText.OMIT, ""),
+        (TextMode.PLAIN, "fee?"),
+        (TextMode.HASH, "sha256:"),
+        (TextMode.OMIT, ""),
     ],
 )
 async def test_the_words_of_a_question_are_recorded_as_set_in_both_files(writer, tmp_path, how, recorded):
-    async with records(writer, tmp_path, query_text=how).open(query_run("fee?")) as record:
+    async with records(writer, tmp_path, texts=Texts(how)).open(query_run("fee?")) as record:
         await record.close(REFUSED)
     (audit,), (debug,) = written(tmp_path), written(tmp_path, "debug")
     assert audit["query"] == debug["original_query"]
     assert audit["query"][:7] == recorded[:7]
-    assert ("fee" in (tmp_path / "queries.jsonl").read_text()) == (how is QueryText.PLAIN)
+    assert ("fee" in (tmp_path / "queries.jsonl").read_text()) == (how is TextMode.PLAIN)
 
 
 async def test_records_are_echoed_when_asked_for(writer, tmp_path, caplog):
