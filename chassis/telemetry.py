@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from uuid import uuid4
 
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
@@ -66,7 +67,9 @@ def telemetry(service_name: str, settings: TelemetrySettings | None = None) -> I
     """
     configure_logs()
     settings = settings or TelemetrySettings()
-    resource = Resource.create({"service.name": service_name, "service.namespace": "clausegate"})
+    # The instance tells replicas apart, whose series would be one otherwise.
+    named = {"service.namespace": "clausegate", "service.instance.id": str(uuid4())}
+    resource = Resource.create({"service.name": service_name, **named})
     tracing = TracerProvider(resource=resource, sampler=None if settings.exports_traces else ALWAYS_OFF)
     if settings.exports_traces:
         tracing.add_span_processor(BatchSpanProcessor(_span_exporter(settings)))

@@ -29,6 +29,7 @@ SETTINGS = {
     "gateway": [GatewaySettings],
     "cli": [CommandSettings, IngestSettings, RetrievalSettings, AnswerSettings],
 }
+VIEWERS = ("jaeger", "prometheus", "grafana")
 SERVED = ("ingest", "retrieval", "answer", "gateway")
 
 
@@ -108,7 +109,12 @@ def test_only_those_who_may_call_a_model_server_reach_beyond_the_machine():
 
     assert outward == {"edge", "outbound"}
     assert {name for name in SERVICES if "outbound" in networks(name)} == {"retrieval", "answer", "cli"}
-    assert {name for name in SERVICES if "edge" in networks(name)} == {"gateway", "jaeger", "prometheus"}
+    assert {name for name in SERVICES if "edge" in networks(name)} == {
+        "gateway",
+        "jaeger",
+        "prometheus",
+        "grafana",
+    }
 
 
 def test_only_the_gateway_and_viewers_publish_a_port_and_only_on_loopback():
@@ -118,8 +124,9 @@ def test_only_the_gateway_and_viewers_publish_a_port_and_only_on_loopback():
         "gateway": ["${PUBLISH:-127.0.0.1:8000}:8000"],
         "jaeger": ["127.0.0.1:16686:16686"],
         "prometheus": ["127.0.0.1:9090:9090"],
+        "grafana": ["127.0.0.1:3000:3000"],
     }
-    assert all(SERVICES[name]["profiles"] == ["observability"] for name in ("jaeger", "prometheus"))
+    assert all(SERVICES[name]["profiles"] == ["observability"] for name in VIEWERS)
 
 
 @pytest.mark.parametrize("service", SERVICES)
