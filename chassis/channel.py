@@ -14,6 +14,7 @@ from chassis.settings import NO_TLS, TlsFiles
 from chassis.tls import Tls
 from chassis.tls_channel import TlsChannel
 from chassis.tracing import client_interceptors
+from chassis.unreachable import Unreachable
 
 __all__ = ["open_channel", "time_left"]
 
@@ -56,7 +57,9 @@ def open_channel(
         ("grpc.keepalive_time_ms", 10_000),
         ("grpc.http2.ping_timeout_ms", 5_000),
     ]
-    interceptors = client_interceptors(lambda: (*credential_metadata(), *part_metadata()))
+    interceptors = client_interceptors(
+        lambda: (*credential_metadata(), *part_metadata()), Unreachable(address).report
+    )
     if tls.ca is None or address.startswith("unix:"):
         return grpc.aio.insecure_channel(address, options, interceptors=interceptors)
     return TlsChannel(

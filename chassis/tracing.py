@@ -21,7 +21,7 @@ from grpc_reflection.v1alpha import reflection
 from opentelemetry import context as contexts
 from opentelemetry import propagate, trace
 
-from chassis.status import reason_of
+from chassis.status import DETAILS_KEY, reason_of
 from chassis.telemetry import fail, gauge, histogram, tracer
 
 HEALTH = f"/{health_pb2.DESCRIPTOR.services_by_name['Health'].full_name}/"
@@ -38,6 +38,7 @@ _called = histogram(__name__, "rpc.client.call.duration", "Time of a call that w
 _running = gauge(__name__, "clausegate.rpc.running", "Calls that came in and run, by method.", "{call}")
 
 Carried = Callable[[], Iterable[tuple[str, str]]]
+Told = Callable[[str], None]
 Handler = Any  # grpc.RpcMethodHandler of whatever messages the method has
 Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler]]
 
@@ -151,8 +152,9 @@ def _wrapped(handler: Handler, served: Callable[[Any], _Served]) -> Handler:
 
 
 class _Traced:
-    def __init__(self, carried: Carried) -> None:
+    def __init__(self, carried: Carried, unreachable: Told) -> None:
         self._carried = carried
+        self._unreachable = unreachable
         self._ending: set[asyncio.Task[None]] = set()
 
     async def _call(self, continuation: Any, details: Any, request: Any) -> Any:
@@ -164,7 +166,7 @@ class _Traced:
         span = _tracer.start_span(path.lstrip("/"), kind=trace.SpanKind.CLIENT, attributes=attributes)
         with trace.use_span(span):
             call = await continuation(details._replace(metadata=self._metadata(details)), request)
-        ending = asyncio.create_task(_end(span, call, attributes, began))
+        ending = asyncio.create_task(self._end(span, call, attributes, began))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
         return call
@@ -174,16 +176,20 @@ class _Traced:
         propagate.inject(carrier)
         return Metadata(*tuple(details.metadata or ()), *carrier.items(), *self._carried())
 
-
-async def _end(span: trace.Span, call: grpc.aio.Call, attributes: dict[str, str], began: float) -> None:
-    code = await call.code()
-    status = {"rpc.response.status_code": code.name}
-    if code is not grpc.StatusCode.OK:
-        status["error.type"] = reason_of(code.name, tuple(await call.trailing_metadata() or ()))
-        fail(span, status["error.type"])
-    _called.record(time.perf_counter() - began, attributes | status)
-    span.set_attributes(status)
-    span.end()
+    async def _end(
+        self, span: trace.Span, call: grpc.aio.Call, attributes: dict[str, str], began: float
+    ) -> None:
+        code = await call.code()
+        status = {"rpc.response.status_code": code.name}
+        if code is not grpc.StatusCode.OK:
+            sent = tuple(await call.trailing_metadata() or ())
+            status["error.type"] = reason_of(code.name, sent)
+            fail(span, status["error.type"])
+            if code is grpc.StatusCode.UNAVAILABLE and DETAILS_KEY not in dict(sent):
+                self._unreachable(await call.details() or "")
+        _called.record(time.perf_counter() - began, attributes | status)
+        span.set_attributes(status)
+        span.end()
 
 
 class _UnaryUnary(_Traced, grpc.aio.UnaryUnaryClientInterceptor):
@@ -206,9 +212,10 @@ class _StreamStream(_Traced, grpc.aio.StreamStreamClientInterceptor):
         return await self._call(continuation, details, requests)
 
 
-def client_interceptors(carried: Carried) -> list[grpc.aio.ClientInterceptor]:
+def client_interceptors(carried: Carried, unreachable: Told) -> list[grpc.aio.ClientInterceptor]:
     """One interceptor for each kind of call, since grpc.aio sorts an interceptor into one kind only.
 
-    `carried` says what else the metadata of a call made now holds.
+    `carried` says what else the metadata of a call made now holds; `unreachable` is told in gRPC's words why
+    a call got no answer.
     """
-    return [kind(carried) for kind in (_UnaryUnary, _UnaryStream, _StreamUnary, _StreamStream)]
+    return [kind(carried, unreachable) for kind in (_UnaryUnary, _UnaryStream, _StreamUnary, _StreamStream)]
