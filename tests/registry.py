@@ -87,10 +87,11 @@ def values() -> dict[str, set[str]]:
 
 
 def log_events() -> set[LogEvent]:
-    """The log events, one for each logger."""
+    """The log events, one for each logger; a row may list several that have the same fields."""
     return {
-        LogEvent(quoted(row[0])[0], logger, row[2].split(",")[0], frozenset(quoted(row[3])))
+        LogEvent(event, logger, row[2].split(",")[0], frozenset(quoted(row[3])))
         for row in rows("Log events")
+        for event in quoted(row[0].partition(" (")[0])
         for logger in quoted(row[1])
     }
 
@@ -169,13 +170,25 @@ def log_events_in_code() -> Iterator[tuple[LogEvent, bool]]:
         for level, call in calls(tree):
             owner = call.func.value if isinstance(call.func, ast.Attribute) else None
             if isinstance(owner, ast.Name) and owner.id == "logger":
-                yield _logged(module, level, call)
+                event = call.args[1] if level == "log" else call.args[0]
+                names = {pattern(event)} if pattern(event) else _passed_on(tree, call, event)
+                yield from (_logged(name, module, level, call) for name in names)
 
 
-def _logged(module: str, level: str, call: ast.Call) -> tuple[LogEvent, bool]:
-    event = call.args[1] if level == "log" else call.args[0]
+def _passed_on(tree: ast.Module, logged: ast.Call, event: ast.expr) -> set[str]:
+    """The texts that callers give a function which logs one of its arguments."""
+    assert isinstance(event, ast.Name)
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and logged in ast.walk(function):
+            names = [each.arg for each in function.args.args if each.arg != "self"]
+            if event.id in names:
+                return names_given_to(function.name, names.index(event.id))
+    raise AssertionError(f"where does {event.id} come from?")
+
+
+def _logged(event: str, module: str, level: str, call: ast.Call) -> tuple[LogEvent, bool]:
     extra = next((each.value for each in call.keywords if each.arg == "extra"), ast.Dict([], []))
     spelled = isinstance(extra, ast.Dict) and None not in extra.keys
     keys = [pattern(key) for key in extra.keys if key] if isinstance(extra, ast.Dict) else []
     levels = {"exception": "error", "log": "info"}
-    return LogEvent(pattern(event), module, levels.get(level, level), frozenset(keys)), spelled
+    return LogEvent(event, module, levels.get(level, level), frozenset(keys)), spelled

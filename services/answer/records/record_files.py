@@ -8,11 +8,11 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, Self
 
+from chassis.queues import Threads
 from services.answer.records.rotation import FileLimits, RotatedFiles, first_time, private, write_all
 
 logger = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ class RecordWriter:
     def __init__(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
         """Its one thread starts with the first record; use it as an async context manager."""
         self._patience_seconds = patience_seconds
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="records")
+        self._thread = Threads(1, "records")
         self._lock = threading.Lock()
         self._waiting: dict[RecordLog, list[tuple[Record, asyncio.Future[None]]]] = {}
         self._expected = 0
