@@ -12,7 +12,8 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chassis.errors import ServiceError
-from gateway.errors import BodyTooLarge, UnsupportedContentType
+from gateway.errors import BodyTooLarge, MalformedRequest, UnsupportedContentType
+from gateway.problems import problem_response
 
 SWALLOW_SECONDS = 10.0
 """How long a rejected body is read, at most, before its rejection is sent."""
@@ -49,7 +50,7 @@ async def bounded_stream(request: Request, limit: int, error: ServiceError) -> A
 
 
 class RejectedBodies:
-    """Middleware that reads what is left of a body before an error is answered.
+    """Middleware that reads what is left of a body before an error is answered, and refuses two lengths.
 
     A client that is still writing when the connection closes loses the answer. At most `limit` bytes are
     swallowed, next to nothing of a caller without a valid key, and none of a client that waits for
@@ -65,7 +66,15 @@ class RejectedBodies:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _Body(receive, waits=Headers(scope=scope).get("expect", "").lower() == "100-continue")
+        headers = Headers(scope=scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # RFC 9112, 6.3: a proxy may have ended the body elsewhere, and what it took for another request's
+            # body would be read as a request.
+            answer = problem_response(MalformedRequest("A body has one length: Content-Length or chunks."))
+            answer.headers["Connection"] = "close"
+            await answer(scope, receive, send)
+            return
+        body = _Body(receive, waits=headers.get("expect", "").lower() == "100-continue")
 
         async def send_after_body(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == HTTPStatus.UNAUTHORIZED:

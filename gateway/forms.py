@@ -25,6 +25,8 @@ TEXT_FIELDS = ("source", "path")
 FILE_FIELD = "file"
 MAX_TEXT_BYTES = 4096
 """Of a text field; what it names is at most 1,024 bytes."""
+MAX_BOUNDARY_BYTES = 70
+"""RFC 2046, 5.1.1."""
 OVERHEAD_BYTES = 64 * 2**10
 """Room for the other fields, headers and boundaries around the file."""
 
@@ -64,9 +66,10 @@ async def read_upload(request: Request, spool: BinaryIO, limit: int) -> Upload:
 
 def _boundary(request: Request) -> bytes:
     _, parameters = parse_options_header(request.headers["content-type"])
-    boundary = parameters.get(b"boundary")
-    if not boundary:
-        raise MalformedRequest("multipart/form-data needs a boundary.", field="Content-Type")
+    boundary = parameters.get(b"boundary", b"")
+    if not 0 < len(boundary) <= MAX_BOUNDARY_BYTES:
+        message = f"multipart/form-data needs a boundary of at most {MAX_BOUNDARY_BYTES} bytes."
+        raise MalformedRequest(message, field="Content-Type")
     return boundary
 
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from chassis.errors import ServiceError, UpstreamError
 from chassis.telemetry import current_trace_id
 from gateway.errors import BodyTooLarge, MethodNotAllowed, RouteNotFound
-from gateway.messages import to_json
+from gateway.messages import shown, to_json
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -118,7 +118,7 @@ async def on_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = ", ".join(sorted((error.headers or {})["Allow"].split(", ")))
-        return problem_response(MethodNotAllowed(f"{request.method} is not allowed here.", allowed))
+        return problem_response(MethodNotAllowed(f"{shown(request.method)} is not allowed here.", allowed))
     return problem_response(RouteNotFound("There is no such route; /openapi.json lists them."))
 
 
