@@ -59,11 +59,12 @@ class Caller:
 class Refused(Exception):
     """A credential opens nothing; why is for the log, callers are told the same of every one."""
 
-    def __init__(self, why: str, credential_id: str = "") -> None:
+    def __init__(self, why: str, credential_id: str = "", detail: str = "") -> None:
         """`why` is one of few words; `credential_id` is empty for what was not recognised."""
         super().__init__(why)
         self.why = why
         self.credential_id = credential_id
+        self.detail = detail
 
 
 LOCAL = Caller(tenant="default", subject="anonymous")

@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from chassis.api_keys import ApiKeys
 from chassis.bounds import Bounds
-from chassis.credentials import Credentials
+from chassis.credentials import Credentials, configured_credentials
 from chassis.settings import ProcessSettings
 from chassis.tls import Tls
 
@@ -35,7 +34,6 @@ async def entrance(settings: ProcessSettings) -> AsyncIterator[Entrance]:
     """The entrance of a process, kept up to date until the context ends. Raises `FileBroken` and
     `TlsBroken`.
     """
-    file = settings.api_keys_file
     tls = Tls(settings.tls_files(), serves=True) if settings.tls_certificate_file else None
-    known = Credentials(ApiKeys(file)) if file else None
-    yield Entrance(known, settings.drain_seconds, tls, settings.bounds())
+    async with configured_credentials(settings) as credentials:
+        yield Entrance(credentials, settings.drain_seconds, tls, settings.bounds())

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import SettingsConfigDict, SettingsError
 
 from chassis.limit_settings import LimitSettings
+from chassis.token_settings import TokenSettings
 
 PREFIX = "CLAUSEGATE_"
 SETTINGS_ERRORS = (ValidationError, SettingsError)
@@ -41,7 +42,7 @@ class TlsFiles:
 NO_TLS = TlsFiles()
 
 
-class ProcessSettings(LimitSettings):
+class ProcessSettings(TokenSettings, LimitSettings):
     """Read once in `__main__` from variables that begin with `CLAUSEGATE_`, then passed on as values."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True, allow_inf_nan=False)
@@ -52,8 +53,8 @@ class ProcessSettings(LimitSettings):
     api_keys_file: Path | None = Field(
         default=None,
         description=(
-            "File of API keys, see `clausegate keys`; callers then need one. Without it the one tenant is "
-            "`default`, and only loopback addresses and Unix sockets can be bound."
+            "File of API keys, see `clausegate keys`; callers then need one, or a token. Without both the "
+            "one tenant is `default`, and only loopback addresses and Unix sockets can be bound."
         ),
     )
     drain_seconds: float = Field(

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from chassis.logs import JsonFormatter
 from chassis.process import CANNOT_START
@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 REST = "rest"
 """Name of the gateway's socket."""
 LOG_BYTES = 10_000_000
+WITHOUT_CREDENTIALS: dict[str, Any] = {
+    "api_keys_file": None,
+    "jwt_issuer": "",
+    "jwt_audience": "",
+    "jwt_jwks": "",
+    "tls_certificate_file": None,
+    "tls_key_file": None,
+    "tls_ca_file": None,
+    "tls_client_certificates": "off",
+}
+"""Nobody else reaches the sockets, so that what the environment says for servers does not count."""
 AUDIT_LOGGER = logging.getLogger("services.answer.records.audit")
 
 
@@ -66,7 +77,7 @@ async def own_stack(wanted: Gateway) -> AsyncIterator[str]:
 def _settings(wanted: Gateway, folder: str) -> EmbeddedSettings:
     settings = EmbeddedSettings(
         data_dir=wanted.data,
-        api_keys_file=None,
+        **WITHOUT_CREDENTIALS,
         address=f"unix:{folder}/grpc",
         gateway_address=f"unix:{folder}/{REST}",
         drain_seconds=1,

@@ -19,7 +19,7 @@ _ENDED, ENDED = new_key(Caller("acme", "anna"), NOW - timedelta(days=2), NOW - t
 def credentials(tmp_path_factory) -> Credentials:
     path = tmp_path_factory.mktemp("keys") / "keys.json"
     path.write_text(to_json([KEY, _ENDED]))
-    return Credentials(ApiKeys(path), lambda: NOW)
+    return Credentials(ApiKeys(path), now=lambda: NOW)
 
 
 async def refusal_of(credentials: Credentials, *authorization: str) -> str:
