@@ -100,6 +100,12 @@ class Unavailable(ServiceError):
     reason = "UPSTREAM_UNAVAILABLE"
 
 
+class StorageUnavailable(Unavailable):
+    """A disk of this process is full, read-only or broken."""
+
+    reason = "STORAGE_UNAVAILABLE"
+
+
 class DeadlineExceeded(ServiceError):
     """The caller's deadline passed before the work was done."""
 

@@ -19,6 +19,7 @@ from chassis.credentials import Credentials
 from chassis.deadlines import set_deadline
 from chassis.errors import PermissionDenied, ServiceError, Unimplemented
 from chassis.status import abort_of
+from chassis.storage import is_storage_failure, storage_unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -165,6 +166,8 @@ async def _abort(context: Any, error: Exception) -> None:
     if isinstance(error, NotImplementedError) and context.code() is grpc.StatusCode.UNIMPLEMENTED:
         # So says generated code of a call that its servicer does not have.
         error = Unimplemented(NOT_OFFERED)
+    if is_storage_failure(error):
+        error = storage_unavailable(error)
     if not isinstance(error, ServiceError):
         logger.exception("unexpected error", exc_info=error)
         error = ServiceError("An internal error occurred. It is logged under the trace id of this call.")

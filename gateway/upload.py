@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from chassis.errors import ServiceError
+from chassis.storage import storage_errors
 from gateway.bridge import Downstream, Endpoint, json_response
 from gateway.calls import deadline_seconds, responses, while_wanted
 from gateway.contracts import Method
@@ -38,7 +39,7 @@ def upload_endpoint(method: Method, downstream: Downstream) -> Endpoint:
         limit = settings.upload_deadline_seconds
         timeout = deadline_seconds(request, default=limit, limit=limit)
         call = partial(stub, timeout=timeout)
-        with ExitStack() as unread:
+        with storage_errors(), ExitStack() as unread:
             spool = unread.enter_context(TemporaryFile())
             upload = await read_upload(request, spool, settings.max_upload_bytes)
             unread.pop_all()  # from here on `_ingest` closes it

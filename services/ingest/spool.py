@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +57,10 @@ async def spooled(
     writing when the call ends does not get to know why.
     """
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=_PREFIX) as file:
+    with ExitStack() as received:
+        file = received.enter_context(tempfile.NamedTemporaryFile(dir=folder, prefix=_PREFIX, delete=False))
+        # Not left to the file: closing it fails when its last bytes do not fit on the disk, and it stayed.
+        received.callback(os.unlink, file.name)
         with stage("receive"):
             digest = hashlib.sha256()
             size = 0

@@ -136,6 +136,10 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """RESOURCE_EXHAUSTED: the credential has made more calls than it may within a time. `RetryInfo` says when to try
     again.
     """
+    ERROR_REASON_STORAGE_UNAVAILABLE: _ErrorReason.ValueType  # 40
+    """UNAVAILABLE: the service cannot write to its disk, or read from it; nothing was changed that was acknowledged.
+    Example: the disk of the archive is full while a document is uploaded.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every `google.rpc.ErrorInfo.reason` is the name of one of these without its prefix; the domain is
@@ -255,5 +259,9 @@ or it is to write to a source that is not among its own. Example: `RemoveDocumen
 ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 39
 """RESOURCE_EXHAUSTED: the credential has made more calls than it may within a time. `RetryInfo` says when to try
 again.
+"""
+ERROR_REASON_STORAGE_UNAVAILABLE: ErrorReason.ValueType  # 40
+"""UNAVAILABLE: the service cannot write to its disk, or read from it; nothing was changed that was acknowledged.
+Example: the disk of the archive is full while a document is uploaded.
 """
 Global___ErrorReason: typing_extensions.TypeAlias = ErrorReason
