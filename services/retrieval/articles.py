@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 
 from chassis.errors import InvalidInput, NotFound
@@ -92,6 +93,12 @@ async def find(store: Store, titles: Sequence[str]) -> tuple[tuple[str, ArticleI
     folded = [fold_title(title) for title in at_most(titles, MAX_TITLES, "titles")]
     found = await store.records.articles_titled(folded)
     return tuple((title, found[key]) for title, key in zip(titles, folded, strict=True) if key in found)
+
+
+async def existing(store: Store, article_ids: Collection[ArticleId]) -> frozenset[ArticleId]:
+    """Those among these that there are."""
+    found = await asyncio.gather(*map(store.records.article, article_ids))
+    return frozenset(each.article_id for each in found if each)
 
 
 def _required(article_id: str) -> ArticleId:

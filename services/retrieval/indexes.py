@@ -25,9 +25,6 @@ from services.retrieval.store.restricted import RestrictedStore
 
 logger = logging.getLogger(__name__)
 
-MAX_RESTRICTED = 32
-"""Sets of sources with an index at a time. A further one takes the place of the least recently used."""
-
 
 @dataclass(frozen=True, slots=True)
 class Index:
@@ -66,9 +63,9 @@ class Indexes:
         model: EmbeddingModel,
         counter: TokenCounter,
         executor: Executor,
-        max_restricted: int = MAX_RESTRICTED,
+        max_restricted: int,
     ) -> None:
-        """`max_restricted` is how many sets of sources have an index at a time, over all tenants."""
+        """`max_restricted` sets of sources have an index at a time: the ones used last."""
         self._open_store = open_store
         self._model = model
         self._counter = counter

@@ -39,6 +39,14 @@ class RetrievalSettings(ModelServerSettings):
         default=0, ge=0, le=256, description="Threads that embed passages; 0 means one for each core."
     )
 
+    restricted_indexes: int = Field(
+        default=16,
+        ge=1,
+        le=10_000,
+        description="Sets of sources that credentials are restricted to, of which an overview is kept in "
+        "memory: about 18 MiB each at 10,000 chunks. One more takes the place of the least recently used.",
+    )
+
     store: Literal["embedded", "weaviate"] = Field(
         default="embedded", description="What keeps the index: files below the data folder, or Weaviate."
     )

@@ -61,7 +61,7 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
         stack.push_async_callback(stores.close)
         executor = stack.enter_context(Threads(RANKING_THREADS, "rank"))
         counter = token_counter(settings.tiktoken_cache_dir)
-        indexes = Indexes(stores.for_tenant, model, counter, executor)
+        indexes = Indexes(stores.for_tenant, model, counter, executor, settings.restricted_indexes)
         stack.push_async_callback(indexes.close)
         await indexes.warm(LOCAL)
         yield Services(

@@ -17,7 +17,7 @@ import clausegate
 from chassis.api_keys import new_key
 from chassis.auth import Caller
 from clausegate.answer.v1.grounding_service_pb2 import TextState
-from clausegate.corpus.v1.article_pb2 import Article
+from clausegate.corpus.v1.article_pb2 import Article, Backlink
 from clausegate.errors import clausegate_errors
 from clausegate.ingest.v1.ingest_service_pb2 import IngestDocumentRequest, IngestHeader, IngestOutcome
 from clausegate.retrieval.v1 import article_store_service_pb2 as store_pb2
@@ -103,9 +103,10 @@ async def all_of(iterator) -> list:
 VOLATILE = {
     *("index_revision", "indexed_at", "finished_at", "latency", "query_id", "trace_id", "signature"),
     *("compiled_at", "created_at", "updated_at", "processing_time_ms"),
+    *("context_tokens", "final_tokens", "prompt_tokens", "total_tokens", "cost_usd"),
     *("timestamp", "latency_ms", "bm25_score", "fused_score", "top_score"),
 }
-"""What two calls of one caller differ in, and BM25, which the tests of stores compare."""
+"""What two calls of one caller differ in (prompts hold a random code), and BM25: tests of stores compare it."""
 
 
 def told(answer: object) -> object:
@@ -359,9 +360,12 @@ async def test_an_article_is_there_for_who_holds_all_that_it_was_compiled_from(c
 
 async def test_the_store_of_articles_takes_and_finds_only_what_the_caller_holds(clients):
     anna, carol = (ArticleStoreServiceStub(clients[name]._retrieval_channel) for name in ("anna", "carol"))
+    links = [Backlink(title="Put", article_id="put-theirs"), Backlink(title="Own", article_id="put-own")]
     for name, source in {"put-theirs": "ice", "put-own": "cme"}.items():
-        put = Article(article_id=name, title="Put", sources=[source])
-        await anna.PutArticle(store_pb2.PutArticleRequest(article=put), timeout=20)
+        put = Article(article_id=name, title="Put", sources=[source], backlink_suggestions=links)
+        await put_article(anna, put)
+    own = await carol.ReadArticle(store_pb2.ReadArticleRequest(article_id="put-own"), timeout=20)
+    assert [each.article_id for each in own.article.backlink_suggestions] == ["", "put-own"]
     found = await carol.FindArticles(store_pb2.FindArticlesRequest(titles=["put"]), timeout=20)
     assert [each.article_id for each in found.articles] == ["put-own"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC
 
 import grpc
@@ -31,25 +32,27 @@ class ArticleStoreServicer(ArticleStoreServiceServicer):
         self, request: wire.PutArticleRequest, context: Context
     ) -> wire.PutArticleResponse:
         """Store an article."""
-        stored = await articles.put(await self._store(), article_of(request.article))
-        return wire.PutArticleResponse(article=article_to_wire(stored))
+        store = await self._store()
+        stored = await articles.put(store, article_of(request.article))
+        return wire.PutArticleResponse(article=(await _shown(store, [stored]))[0])
 
     async def ReadArticle(  # noqa: N802
         self, request: wire.ReadArticleRequest, context: Context
     ) -> wire.ReadArticleResponse:
         """Read one article."""
-        found = await articles.read(await self._store(), request.article_id)
-        return wire.ReadArticleResponse(article=article_to_wire(found))
+        store = await self._store()
+        found = await articles.read(store, request.article_id)
+        return wire.ReadArticleResponse(article=(await _shown(store, [found]))[0])
 
     async def ReadArticles(  # noqa: N802
         self, request: wire.ReadArticlesRequest, context: Context
     ) -> wire.ReadArticlesResponse:
         """Read a page of articles."""
         size = count(request.page_size, "page_size", default=50, limit=MAX_PAGE)
-        page = await articles.list_articles(await self._store(), request.stale, size, request.page_token)
-        return wire.ReadArticlesResponse(
-            articles=map(article_to_wire, page.items), next_page_token=page.next_token
-        )
+        store = await self._store()
+        page = await articles.list_articles(store, request.stale, size, request.page_token)
+        shown = await _shown(store, page.items)
+        return wire.ReadArticlesResponse(articles=shown, next_page_token=page.next_token)
 
     async def RemoveArticle(  # noqa: N802
         self, request: wire.RemoveArticleRequest, context: Context
@@ -70,6 +73,17 @@ class ArticleStoreServicer(ArticleStoreServiceServicer):
     async def _store(self) -> Store:
         index = await self._indexes.of(current_caller())
         return index.store
+
+
+async def _shown(store: Store, found: Sequence[CurrentArticle]) -> list[article_pb2.Article]:
+    """Articles as the caller sees them: their links name no article that is gone, or that it may not see."""
+    messages = [article_to_wire(each) for each in found]
+    links = [link for message in messages for link in message.backlink_suggestions if link.article_id]
+    there = await articles.existing(store, {ArticleId(link.article_id) for link in links})
+    for link in links:
+        if link.article_id not in there:
+            link.article_id = ""
+    return messages
 
 
 def article_of(message: article_pb2.Article) -> Article:
