@@ -106,7 +106,7 @@ VOLATILE = {
     *("context_tokens", "final_tokens", "prompt_tokens", "total_tokens", "cost_usd"),
     *("timestamp", "latency_ms", "bm25_score", "fused_score", "top_score"),
 }
-"""What two calls of one caller differ in (prompts hold a random code), and BM25: tests of stores compare it."""
+"""What two calls of one caller differ in (prompts hold a random code), and BM25: see the tests of stores."""
 
 
 def told(answer: object) -> object:
