@@ -1,36 +1,42 @@
-"""The commands of audit logs: check that they are whole."""
+"""The commands of audit logs: check that they are whole, write records out, and remove old ones."""
 
 from __future__ import annotations
 
 import re
+import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
+from cli.audit_report import print_report, report_as_json
 from cli.errors import CommandError
+from cli.files import private
 from cli.output import Output
 from cli.parameters import DEFAULT_DATA, Data, Json
-from cli.running import FAILED, run
+from cli.running import FAILED, REFUSED, run
 from services.answer.records.chain import AuditLog
+from services.answer.records.exporting import BrokenExport, Wanted, anchors_of, chosen, statement
+from services.answer.records.findings import Anchor, Report
 from services.answer.records.head import HEAD_NAME
 from services.answer.records.lines import Keys
 from services.answer.records.record_files import RecordFile
 from services.answer.records.rotation import FileLimits
-from services.answer.records.verification import Anchor, ChainReport, Report, Violation, log_files
+from services.answer.records.verification import log_files
 from services.answer.records.verification import verify as verify_chains
 from services.answer.verification.signing import SigningKeysBroken, read_keys
 
 AS_THEY_ARE = FileLimits(max_bytes=1 << 62, older_files=1 << 20)
 """Pruning removes by age alone."""
 
+TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]
+
 app = typer.Typer()
-audit = typer.Typer(no_args_is_help=True, help="Check audit logs.")
+audit = typer.Typer(no_args_is_help=True, help="Check, export and prune audit logs.")
 app.add_typer(audit, name="audit")
 
 Paths = Annotated[
@@ -67,6 +73,12 @@ def verify(
     paths: Paths = None,
     keys: KeyFile = None,
     expect_head: ExpectedHeads = None,
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", exists=True, dir_okay=False, help="An export: all its records must be there."
+        ),
+    ] = None,
     data: Data = DEFAULT_DATA,
     json: Json = False,
 ) -> None:
@@ -82,15 +94,72 @@ def verify(
 
     async def work() -> int:
         began = time.monotonic()
-        report = _verified(paths or [data / "logs"], _keys(keys), anchors)
+        expected = [*anchors, *(_anchors(records) if records else ())]
+        report = _verified(paths or [data / "logs"], _keys(keys), expected)
         seconds = time.monotonic() - began
         if json:
-            output.json(_as_json(report, seconds, checked_seals=keys is not None))
+            output.json(report_as_json(report, seconds, checked_seals=keys is not None))
         else:
-            _print(output, report, seconds, checked_seals=keys is not None)
+            print_report(output, report, seconds, checked_seals=keys is not None)
         return 0 if report.whole else FAILED
 
     run(work(), output)
+
+
+@audit.command()
+def export(  # noqa: PLR0913 - the options of a command are its parameters
+    paths: Paths = None,
+    trace_id: Annotated[str | None, typer.Option(metavar="ID", help="As responses name it.")] = None,
+    query_id: Annotated[str | None, typer.Option(metavar="ID", help="As responses name it.")] = None,
+    tenant: Annotated[str | None, typer.Option(metavar="NAME", help="Of this tenant.")] = None,
+    subject: Annotated[str | None, typer.Option(metavar="NAME", help="Who asked.")] = None,
+    since: Annotated[
+        datetime | None, typer.Option(formats=TIMES, metavar="TIME", help="Begun then or later (UTC).")
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option(formats=TIMES, metavar="TIME", help="Begun before (UTC).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write; without it, standard output.")
+    ] = None,
+    keys: KeyFile = None,
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Write chosen records as they stand in the log, a line each, and last a statement of their chains.
+
+    Exit codes: 0 written, 1 written and a chain is broken or no log is there, 2 usage, 3 no record found.
+    """
+    output = Output(as_json=False)
+    wanted = Wanted(trace_id, query_id, tenant, subject, _utc(since), _utc(until))
+
+    async def work() -> int:
+        where, known = paths or [data / "logs"], _keys(keys)
+        report = _verified(where, known, ())
+        count = _exported(where, wanted, report, known, out)
+        output.notes([f"{count} records{'' if report.whole else '; A CHAIN IS BROKEN: see audit verify'}"])
+        if not report.whole:
+            return FAILED
+        return 0 if count else REFUSED
+
+    run(work(), output)
+
+
+def _exported(where: Sequence[Path], wanted: Wanted, report: Report, keys: Keys, out: Path | None) -> int:
+    """Write the records and the statement; how many records."""
+    count = 0
+    try:
+        with open(out, "wb", opener=private) if out else nullcontext(sys.stdout.buffer) as file:
+            for line in chosen(where, wanted):
+                file.write(line)
+                count += 1
+            file.write(statement(wanted, count, report, datetime.now(UTC), keys))
+    except OSError as error:
+        raise CommandError(f"{error.filename or out}: {error.strerror}") from error
+    return count
+
+
+def _utc(instant: datetime | None) -> datetime | None:
+    return instant.replace(tzinfo=UTC) if instant else None
 
 
 @audit.command()
@@ -157,6 +226,13 @@ def _pruned(folder: Path, keys: Keys, limit: datetime) -> tuple[int, int]:
         raise CommandError(str(error)) from error
 
 
+def _anchors(file: Path) -> Sequence[Anchor]:
+    try:
+        return list(anchors_of(file))
+    except (BrokenExport, OSError) as error:
+        raise CommandError(str(error)) from error
+
+
 def _keys(file: Path | None) -> Keys:
     try:
         return Keys(read_keys(file) if file else ())
@@ -172,98 +248,3 @@ def _verified(paths: Sequence[Path], keys: Keys, anchors: Sequence[Anchor]) -> R
     except OSError as error:
         raise CommandError(f"{error.filename}: {error.strerror}") from error
     return report
-
-
-def _print(output: Output, report: Report, seconds: float, *, checked_seals: bool) -> None:
-    for chain in report.chains:
-        _print_chain(output, chain, checked_seals=checked_seals)
-    for violation in report.violations:
-        output.console.print(Text(f"BROKEN  {_said(violation)}", "bold red"), soft_wrap=True)
-    records = sum(chain.records for chain in report.chains)
-    verdict = "whole" if report.whole else "BROKEN"
-    style = "bold green" if report.whole else "bold red"
-    chains = len(report.chains)
-    line = f"{verdict}: {records:,} records in {chains} chain{'s' * (chains != 1)}"
-    output.console.print(Text(line, style), soft_wrap=True)
-    output.footer(f"{seconds:.2f} s, {records / max(seconds, 1e-9):,.0f} records/s")
-
-
-def _print_chain(output: Output, chain: ChainReport, *, checked_seals: bool) -> None:
-    output.console.print(Text(f"chain {chain.chain or '(unknown)'}", "bold cyan"), soft_wrap=True)
-    for line in _told(chain, checked_seals=checked_seals):
-        output.console.print(Text(f"  {line}"), soft_wrap=True)
-    if chain.violation:
-        more = f" (and {chain.violations - 1} more)" if chain.violations > 1 else ""
-        output.console.print(Text(f"  BROKEN  {_said(chain.violation)}{more}", "bold red"), soft_wrap=True)
-
-
-def _told(chain: ChainReport, *, checked_seals: bool) -> Sequence[str]:
-    told = [f"{chain.records:,} records"]
-    if chain.records:
-        times = f"{_iso(chain.first_time)} to {_iso(chain.last_time)}"
-        told = [f"{chain.records:,} records, {chain.first} to {chain.last}, {times}"]
-        told.append(f"head {chain.chain}:{chain.last}:{chain.last_hash}")
-    if chain.removed:
-        told.append(f"removed by retention: records up to {chain.removed}")
-    if chain.sealed:
-        since = f", from record {chain.head.sealed_from} on" if chain.head else ""
-        how = "checked" if checked_seals else "NOT checked: no keys were given"
-        told.append(f"seals: {chain.sealed:,}{since}, {how}")
-    else:
-        told.append("not sealed: shows accidents and naive changes only")
-    if chain.torn:
-        told.append(f"explained: {chain.torn} lines were never finished; the next record says so")
-    if chain.unfinished_bytes:
-        told.append(f"explained: {chain.unfinished_bytes} bytes at the end are no finished record (yet)")
-    if chain.steps_back:
-        longest = chain.longest_step_back.total_seconds()
-        told.append(f"note: times go back {chain.steps_back} times, by {longest:.3f} s at most")
-    return told
-
-
-def _said(violation: Violation) -> str:
-    place = f"{violation.file}" if violation.file else ""
-    if violation.line:
-        place += f", line {violation.line}"
-    return f"{place}: {violation.what}" if place else violation.what
-
-
-def _as_json(report: Report, seconds: float, *, checked_seals: bool) -> Mapping[str, object]:
-    return {
-        "whole": report.whole,
-        "sealsChecked": checked_seals,
-        "seconds": round(seconds, 3),
-        "chains": [_chain_as_json(chain) for chain in report.chains],
-        "violations": [_violation_as_json(one) for one in report.violations],
-    }
-
-
-def _chain_as_json(chain: ChainReport) -> Mapping[str, object]:
-    return {
-        "chain": chain.chain,
-        "whole": not chain.violations,
-        "records": chain.records,
-        "firstSequence": chain.first,
-        "lastSequence": chain.last,
-        "firstTime": _iso(chain.first_time),
-        "lastTime": _iso(chain.last_time),
-        "head": f"{chain.chain}:{chain.last}:{chain.last_hash}" if chain.records else None,
-        "removedThrough": chain.removed,
-        "sealed": chain.sealed,
-        "sealedFrom": chain.head.sealed_from if chain.head else 0,
-        "tornLines": chain.torn,
-        "unfinishedBytes": chain.unfinished_bytes,
-        "stepsBack": chain.steps_back,
-        "longestStepBackSeconds": chain.longest_step_back.total_seconds(),
-        "violations": chain.violations,
-        "firstViolation": _violation_as_json(chain.violation) if chain.violation else None,
-    }
-
-
-def _violation_as_json(violation: Violation) -> Mapping[str, object]:
-    file = str(violation.file) if violation.file else None
-    return {"what": violation.what, "file": file, "line": violation.line}
-
-
-def _iso(instant: datetime | None) -> str | None:
-    return instant.isoformat() if instant else None

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO
 
+from services.answer.records.findings import Anchor, ChainReport, Report, Violation
 from services.answer.records.head import HEAD_NAME, Head, read_head
 from services.answer.records.lines import (
     HEAD_DOMAIN,
@@ -27,82 +27,6 @@ from services.answer.records.lines import (
 MAX_LINE_BYTES = 1 << 24
 """No record is nearly as long; a file without lines must not fill the memory."""
 _NAMES = re.compile(r"queries\.(?:jsonl(?:\.[0-9]+)?|head)")
-_ANCHOR = re.compile(r"(?P<chain>[A-Za-z0-9._-]{1,48}):(?P<sequence>[1-9][0-9]{0,17}):(?P<hash>[0-9a-f]{64})")
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """A record that is known from elsewhere, as a process logs it or `audit verify` prints it."""
-
-    chain: str
-    sequence: int
-    hash: str
-
-    @classmethod
-    def parse(cls, text: str) -> Anchor:
-        """From `chain:sequence:hash`. Raises `ValueError`."""
-        matched = _ANCHOR.fullmatch(text)
-        if matched is None:
-            raise ValueError("expected chain:sequence:hash, as a process logs it")
-        return cls(matched["chain"], int(matched["sequence"]), matched["hash"])
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """Something that cannot be explained by anything but damage or tampering."""
-
-    what: str
-    file: Path | None = None
-    line: int | None = None
-    """From 1."""
-
-
-@dataclass(slots=True)
-class ChainReport:
-    """What was found of one chain."""
-
-    chain: str
-    head: Head | None = None
-    records: int = 0
-    first: int = 0
-    """Sequence of the first record that is there; 0 for none."""
-    last: int = 0
-    last_hash: str = NOTHING
-    first_time: datetime | None = None
-    last_time: datetime | None = None
-    removed: int = 0
-    """Records up to this one were removed by retention."""
-    sealed: int = 0
-    """Records with a seal; checked when keys were given."""
-    torn: int = 0
-    """Lines that a process had not finished when it was killed, found at its next start."""
-    unfinished_bytes: int = 0
-    """At the end: a record that is being written, or that a process had not finished when it was killed."""
-    steps_back: int = 0
-    """How often a record is of a call that began before that of the record before it."""
-    longest_step_back: timedelta = timedelta()
-    violations: int = 0
-    violation: Violation | None = None
-    """The first one."""
-
-    def violated(self, violation: Violation) -> None:
-        """Count a violation, and keep the first."""
-        self.violations += 1
-        self.violation = self.violation or violation
-
-
-@dataclass(slots=True)
-class Report:
-    """What was found of all chains."""
-
-    chains: Sequence[ChainReport]
-    violations: Sequence[Violation] = ()
-    """What belongs to no chain."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing is broken."""
-        return not self.violations and not any(chain.violations for chain in self.chains)
 
 
 def verify(paths: Sequence[Path], keys: Keys, anchors: Sequence[Anchor] = ()) -> Report:
@@ -114,12 +38,20 @@ def verify(paths: Sequence[Path], keys: Keys, anchors: Sequence[Anchor] = ()) ->
         # Heads first: records that are written after they were read are no trouble. What retention removes
         # meanwhile is in the heads that are read last.
         heads, violations = _read_heads(paths, keys)
-        logs = [_open(path, opened) for path in log_files(paths)]
+        logs = opened.enter_context(open_logs(paths))
         removed = {name: head.removed for name, head in _read_heads(paths, keys)[0].items()}
         check = _Check(keys, heads, removed, anchors)
-        for log in sorted(logs, key=lambda one: one.order):
+        for log in logs:
             check.read(log)
         return Report(check.finish(), violations)
+
+
+@contextmanager
+def open_logs(paths: Sequence[Path]) -> Iterator[Sequence[Log]]:
+    """The files with records among and below `paths`, in order of what they hold."""
+    with ExitStack() as opened:
+        logs = [_open(path, opened) for path in log_files(paths)]
+        yield sorted(logs, key=lambda one: one.order)
 
 
 def log_files(paths: Sequence[Path]) -> Sequence[Path]:
@@ -156,7 +88,7 @@ def _read_heads(paths: Sequence[Path], keys: Keys) -> tuple[Mapping[str, Head], 
 
 
 @dataclass(frozen=True, slots=True)
-class _Log:
+class Log:
     """An open file of records."""
 
     path: Path
@@ -172,7 +104,7 @@ class _Log:
         return self.chain, self.sequence, str(self.path)
 
 
-def _open(path: Path, opened: ExitStack) -> _Log:
+def _open(path: Path, opened: ExitStack) -> Log:
     file = opened.enter_context(path.open("rb"))
     chain, sequence = "", 0
     for number, line in lines_of(file):
@@ -183,7 +115,7 @@ def _open(path: Path, opened: ExitStack) -> _Log:
         chain, sequence = entry.chain, entry.position.sequence - number
         break
     file.seek(0)
-    return _Log(path, file, chain, sequence)
+    return Log(path, file, chain, sequence)
 
 
 def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -208,7 +140,7 @@ class _Check:
         }
         self._unfinished: dict[str, tuple[Path, int, int]] = {}
 
-    def read(self, log: _Log) -> None:
+    def read(self, log: Log) -> None:
         """Check the lines of a file."""
         for number, line in lines_of(log.file):
             if not line.endswith(b"\n"):
@@ -234,7 +166,7 @@ class _Check:
     def _chain(self, name: str) -> ChainReport:
         return self._chains.setdefault(name, ChainReport(name))
 
-    def _end_of_file(self, log: _Log, number: int, size: int) -> None:
+    def _end_of_file(self, log: Log, number: int, size: int) -> None:
         """A last line without its end: unfinished, if nothing comes after it, else broken."""
         chain = self._chain(log.chain)
         self._unfinished[log.chain] = (log.path, number, size)

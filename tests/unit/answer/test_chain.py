@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.answer.records.chain import AuditLog
+from services.answer.records.findings import Anchor
 from services.answer.records.head import AuditBroken, AuditInUse
 from services.answer.records.lines import Keys
 from services.answer.records.rotation import FileLimits, RotatedFiles
-from services.answer.records.verification import Anchor, verify
+from services.answer.records.verification import verify
 from services.answer.verification.signing import SigningKey
 
 KEYS = Keys([SigningKey("k1", b"1" * 32)])
