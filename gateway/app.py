@@ -12,13 +12,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from chassis.auth import current_caller
 from chassis.entrance import Entrance
 from chassis.errors import ServiceError
+from chassis.interceptors import check_access
 from gateway import problems
 from gateway.bodies import RejectedBodies
 from gateway.bridge import Downstream, Endpoint, endpoint
 from gateway.contracts import Binding, Contracts, Method
-from gateway.credentials import Credentials
+from gateway.credentials import Authentication
 from gateway.errors import ClientGone
 from gateway.health import Readiness, alive
 from gateway.messages import to_json
@@ -42,7 +44,7 @@ def build_app(
             Middleware(Observation, max_running=settings.max_running_requests),
             Middleware(RejectedBodies, limit=settings.max_upload_bytes),
             Middleware(
-                Credentials, credentials=asked.credentials, open_paths={route.path for route in own_routes}
+                Authentication, credentials=asked.credentials, open_paths={route.path for route in own_routes}
             ),
             # Starlette has one of these outside of all others; this one answers within the trace.
             Middleware(ServerErrorMiddleware, handler=problems.on_unexpected),
@@ -69,9 +71,18 @@ def _contract_routes(contracts: Contracts, downstream: Downstream) -> list[BaseR
 
 
 def _endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoint:
-    if method.streams_requests:
-        return upload_endpoint(method, downstream)
-    return endpoint(method, binding, downstream)
+    """Asks for a scope that opens the method before anything of a request's body is read."""
+    serve = (
+        upload_endpoint(method, downstream)
+        if method.streams_requests
+        else endpoint(method, binding, downstream)
+    )
+
+    async def answer(request: Request) -> Response:
+        check_access(current_caller(), method.access)
+        return await serve(request)
+
+    return answer
 
 
 def _by_verb(verbs: Mapping[str, Endpoint]) -> Endpoint:

@@ -17,6 +17,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.descriptor import Descriptor, EnumDescriptor
 from google.protobuf.message import Message
 
+from chassis.access import Access, declared_access
+
 CONTRACTS = Path(__file__).with_name("contracts.binpb")
 
 VARIABLE = re.compile(r"\{([a-z_][a-z0-9_]*)(?:=(\*\*?))?\}")
@@ -60,6 +62,8 @@ class Method:
     response: type[Message]
     streams_requests: bool
     streams_responses: bool
+    access: Access
+    """Which scopes open it."""
     bindings: tuple[Binding, ...]
 
     @property
@@ -128,6 +132,7 @@ def _methods(file: Any, pool: Any) -> Iterator[Method]:
                 response=_message_class(pool, method.output_type),
                 streams_requests=method.client_streaming,
                 streams_responses=method.server_streaming,
+                access=declared_access(method.options),
                 bindings=tuple(binding_of(each) for each in (rule, *rule.additional_bindings)),
             )
 

@@ -8,19 +8,19 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chassis.auth import AUTHORIZATION, LOCAL, set_caller, set_credential
-from chassis.credentials import Credentials as Accepted
+from chassis.credentials import Credentials
 from chassis.errors import InvalidInput, ServiceError
 from gateway.problems import problem_response
 
 
-class Credentials:
+class Authentication:
     """Middleware that answers 401 without a valid credential, and lets calls of services carry the caller's.
 
     What the credential opens is asked by the route (`gateway.app`). Services check both again: nobody can go
     round the gateway. Without credentials configured it passes on what it is given, for them to judge.
     """
 
-    def __init__(self, app: ASGIApp, credentials: Accepted | None, open_paths: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, credentials: Credentials | None, open_paths: Collection[str]) -> None:
         """`open_paths` serve everybody, and nothing there is asked on anybody's behalf."""
         self._app = app
         self._credentials = credentials

@@ -11,6 +11,7 @@ from gateway.calls import MIN_SECONDS, TIMEOUT_HEADER
 from gateway.contracts import VARIABLE, Binding, Contracts, Method
 from gateway.forms import FILE_FIELD, TEXT_FIELDS
 from gateway.messages import is_object, json_name
+from gateway.openapi_access import FAILED, UNRESTRICTED, failures, requirements, schemes
 from gateway.problems import PROBLEM_TYPE
 from gateway.schemas import Schema, described_choice, field_schema, reference, schemas_of
 from gateway.sse import EVENT_STREAM
@@ -24,7 +25,6 @@ without presence always there. Unknown fields are rejected. Errors are problem d
 `reason` and the fields at fault."""
 
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
-FAILED = {status: {"$ref": "#/components/responses/Problem"} for status in ("4XX", "5XX")}
 READING_ORDER = (
     "QueryService",
     "ResearchService",
@@ -39,10 +39,6 @@ READING_ORDER = (
     "IndexService",
 )
 """The services as a newcomer meets them: asking, checking, documents, then what models write."""
-API_KEY = "apiKey"
-KEY_NEEDED = (
-    "An API key, as `clausegate keys create` prints it. Not needed where the gateway has no file of keys."
-)
 NOT_AN_EVENT = "send_bytes"
 """Of an upload's events the one that the gateway answers itself."""
 
@@ -61,16 +57,14 @@ def openapi_document(contracts: Contracts) -> Schema:
         "paths": {**_paths(contracts), **_health_paths()},
         "components": {
             "schemas": {**_schemas(contracts), **_problem_schemas(contracts)},
-            "responses": {
-                "Problem": {"description": "Why it failed.", "content": _content(PROBLEM, PROBLEM_TYPE)}
-            },
+            "responses": failures(_content(PROBLEM, PROBLEM_TYPE)),
             "parameters": {"Timeout": _timeout_parameter()},
             "headers": {
                 "TraceId": {"description": "The trace of the request.", "schema": {"type": "string"}}
             },
-            "securitySchemes": {API_KEY: {"type": "http", "scheme": "bearer", "description": KEY_NEEDED}},
+            "securitySchemes": schemes(),
         },
-        "security": [{API_KEY: []}],
+        "security": UNRESTRICTED,
     }
 
 
@@ -93,6 +87,7 @@ def _operation(contracts: Contracts, method: Method, binding: Binding, number: i
         "description": comment,
         "parameters": [*_parameters(contracts, method, binding), {"$ref": "#/components/parameters/Timeout"}],
         "responses": {"200": _success(contracts, method), **FAILED},
+        "security": requirements(method.access),
     }
     if method.streams_requests:
         operation["requestBody"] = {"required": True, "content": _upload_content(contracts, method)}
