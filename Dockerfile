@@ -37,7 +37,8 @@ RUN python -m inference.embedding.fetch /opt/model
 # What all images share. Nothing in them installs packages, so pip goes.
 FROM ${BASE} AS runtime
 RUN rm -rf /usr/local/lib/python3.*/site-packages /usr/local/lib/python3.*/ensurepip /usr/local/bin/pip* \
-    && install --directory --owner=10001 --group=10001 --mode=0700 /var/lib/clausegate /etc/clausegate/keys
+    && install --directory --owner=10001 --group=10001 --mode=0700 /var/lib/clausegate /etc/clausegate/keys \
+        /etc/clausegate/tls
 COPY --from=packages /opt/packages /opt/packages
 COPY --from=product /opt/clausegate /opt/clausegate
 ENV PATH=/opt/packages/bin:$PATH PYTHONPATH=/opt/clausegate PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \

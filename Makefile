@@ -56,13 +56,13 @@ check: $(READY) ## lint, types, import rules, contracts, deployment
 		diff -r --exclude=__pycache__ .cache/protos/clausegate/$$area clausegate/$$area; done
 	cmp .cache/protos/gateway/contracts.binpb gateway/contracts.binpb
 	$(BIN)/hadolint Dockerfile
-	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml docker-compose.tls.yml
 	@$(MAKE) --no-print-directory manifests
 
 # What Kubernetes gets, against the schemas of the oldest version that it is for and of the newest that is known.
 manifests: $(READY)
 	@command -v kubectl > /dev/null || { echo "error: building deploy/k8s takes kubectl, which is not installed" >&2; exit 1; }
-	@set -e; mkdir -p .cache; for overlay in dev prod; do \
+	@set -e; mkdir -p .cache; for overlay in dev prod prod-tls; do \
 		kubectl kustomize deploy/k8s/overlays/$$overlay > .cache/$$overlay.yaml; \
 		for version in 1.30 1.37; do \
 			$(BIN)/kubernetes-validate --strict --quiet --no-warn -k $$version .cache/$$overlay.yaml; done; \
