@@ -58,6 +58,10 @@ check: $(READY) ## lint, types, import rules, contracts, deployment
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml docker-compose.tls.yml
 	@$(MAKE) --no-print-directory manifests
+	$(BIN)/python .ci/audit.py --if-reachable
+
+audit: $(READY) ## look the locked packages up among known vulnerabilities (asks pypi.org)
+	$(BIN)/python .ci/audit.py
 
 # What Kubernetes gets, against the schemas of the oldest version that it is for and of the newest that is known.
 manifests: $(READY)
@@ -123,4 +127,4 @@ lock: $(READY) ## pin every package with its hashes in requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --all-extras \
 		--quiet --custom-compile-command "make lock" pyproject.toml --output-file requirements.lock
 
-.PHONY: help setup demo run test test-weaviate soak check manifests breaking eval bench images up down protos lock
+.PHONY: help setup demo run test test-weaviate soak check audit manifests breaking eval bench images up down protos lock
