@@ -1,21 +1,23 @@
-"""All services as servers of their own, and the gateway, where callers need a key."""
+"""All services as servers of their own, and the gateway, where callers need a key or a token."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
 
 import clausegate
-from chassis.api_keys import ApiKey, ApiKeys, new_key, to_json
+from chassis.access import Scope
+from chassis.api_keys import ApiKey, new_key, to_json
 from chassis.auth import Caller
-from chassis.credentials import Credentials
+from chassis.credentials import configured_credentials
 from chassis.entrance import Entrance
 from chassis.server import serving
+from chassis.settings import ProcessSettings
 from gateway.settings import GatewaySettings
 from gateway.wiring import serving as serving_rest
 from services.answer.settings import AnswerSettings
@@ -25,20 +27,58 @@ from services.ingest.wiring import ingest
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 from tests.contract.retrieval_index import MODEL
+from tests.fakes.token_issuer import AUDIENCE, ISSUER, Issuer
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 ANNAS, ANNA = new_key(Caller("acme", "anna"), NOW)
 BERTS, BERT = new_key(Caller("globex", "bert"), NOW)
 _GONE, REVOKED = new_key(Caller("acme", "carl"), NOW)
-KEYS = (ANNAS, BERTS, replace(_GONE, revoked=NOW))
+_ENDED, EXPIRED = new_key(Caller("acme", "dora"), NOW - timedelta(days=5000), NOW - timedelta(days=4000))
+_SCOPED = {scope: new_key(Caller("acme", f"{scope}-alone", frozenset([scope])), NOW) for scope in Scope}
+KEYS = (ANNAS, BERTS, replace(_GONE, revoked=NOW), _ENDED, *(key for key, _ in _SCOPED.values()))
 _, UNKNOWN = new_key(Caller("acme", "anna"), NOW)
+TOKENS = Issuer(now=datetime.now(UTC))
+"""Signs what the stack accepts as tokens; in claims and headers a test says what is wrong with one."""
+STRANGER = Issuer(now=datetime.now(UTC))
+"""Another issuer, whose key has the same id."""
 
-WITHOUT_A_VALID_KEY = {
+REFUSED = {
     "none": None,
-    "wrong": f"Bearer {ANNA[:-64]}{UNKNOWN[-64:]}",
-    "revoked": f"Bearer {REVOKED}",
+    "empty": "",
+    "no value": "Bearer",
+    "another scheme": f"Basic {ANNA}",
+    "bare key": ANNA,
+    "short key": f"Bearer {ANNA[:-1]}",
+    "wrong key": f"Bearer {ANNA[:-64]}{UNKNOWN[-64:]}",
+    "unknown key": f"Bearer {UNKNOWN}",
+    "revoked key": f"Bearer {REVOKED}",
+    "expired key": f"Bearer {EXPIRED}",
+    "two keys": f"Bearer {ANNA}, Bearer {ANNA}",
+    "no token": "Bearer a.b.c",
+    "bare token": TOKENS.token(),
+    "unsigned token": f"Bearer {TOKENS.token().rpartition('.')[0]}.",
+    "changed token": f"Bearer {TOKENS.token()[:-9]}{STRANGER.token()[-9:]}",
+    "foreign token": f"Bearer {STRANGER.token()}",
+    "token of an unknown key": f"Bearer {TOKENS.token({'kid': 'key-2'})}",
+    "token for another use": f"Bearer {TOKENS.token({'typ': 'logout+jwt'})}",
+    "token of another issuer": f"Bearer {TOKENS.token(iss='https://other.example')}",
+    "token for others": f"Bearer {TOKENS.token(aud='other')}",
+    "expired token": f"Bearer {TOKENS.token(exp=1_000_000_000)}",
+    "endless token": f"Bearer {TOKENS.token(exp=None)}",
+    "early token": f"Bearer {TOKENS.token(nbf=9_000_000_000)}",
+    "token of nobody": f"Bearer {TOKENS.token(sub=None)}",
+    "token without a tenant": f"Bearer {TOKENS.token(tenant=None)}",
+    "token of a path": f"Bearer {TOKENS.token(tenant='../acme')}",
+    "token of wrong scopes": f"Bearer {TOKENS.token(scope=True)}",
 }
 """Values of `authorization` that open nothing."""
+SCOPED: dict[str, tuple[frozenset[Scope], str]] = {
+    **{f"key: {scope}": (frozenset([scope]), f"Bearer {_SCOPED[scope][1]}") for scope in Scope},
+    **{f"token: {scope}": (frozenset([scope]), f"Bearer {TOKENS.token(scope=scope)}") for scope in Scope},
+    "token: none": (frozenset(), f"Bearer {TOKENS.token(scope='openid profile')}"),
+}
+"""Credentials of acme and what they may do."""
+OF_GLOBEX = {"key": f"Bearer {BERT}", "token": f"Bearer {TOKENS.token(tenant='globex', sub='bert')}"}
 
 
 @dataclass(frozen=True)
@@ -72,9 +112,16 @@ async def keyed_stack(
     """
     file, data = folder / "keys.json", folder / "data"
     file.write_text(to_json((*KEYS, *more_keys)))
-    known = Credentials(ApiKeys(file))
+    (folder / "jwks.json").write_text(TOKENS.jwks())
+    accepted = {
+        "api_keys_file": file,
+        "jwt_issuer": ISSUER,
+        "jwt_audience": AUDIENCE,
+        "jwt_jwks": str(folder / "jwks.json"),
+    }
     free = "127.0.0.1:0"
     async with (
+        configured_credentials(ProcessSettings(**accepted)) as known,
         retrieval(RetrievalSettings(data_dir=data, model_dir=MODEL, **(store or {}))) as index,
         serving(free, [index], Entrance(known, drain_seconds=0)) as retrieval_address,
         ingest(IngestSettings(data_dir=data, retrieval_address=retrieval_address)) as documents,
@@ -84,7 +131,7 @@ async def keyed_stack(
         serving_rest(
             GatewaySettings(
                 gateway_address=free,
-                api_keys_file=file,
+                **accepted,
                 drain_seconds=0,
                 ingest_address=ingest_address,
                 retrieval_address=retrieval_address,
