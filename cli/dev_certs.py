@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -24,7 +26,7 @@ AUTHORITY = "ca.pem"
 MAX_DAYS = 397
 """What browsers accept at most."""
 _LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
-_HOST = re.compile(rf"(?=.{{1,253}}$)(\*\.)?{_LABEL}(\.{_LABEL})*|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
+_NAME = re.compile(rf"(?=.{{1,253}}$)(\*\.)?{_LABEL}(\.{_LABEL})*")
 
 
 @app.command("dev-certs")
@@ -60,18 +62,17 @@ def dev_certs(
 
 
 def _host(name: str) -> str:
-    if not _HOST.fullmatch(name):
-        raise CommandError(f"--host: expected a name or an IP address without scheme and port, got {name}")
+    with suppress(ValueError):
+        return str(ipaddress.ip_address(name))
+    if not _NAME.fullmatch(name):
+        raise CommandError(f"--host: expected a name or an IP address without scheme and port, got “{name}”")
     return name
 
 
 def _made(hosts: Sequence[str], validity: Validity) -> Mapping[str, bytes]:
     """The contents of all files by name."""
     authority = new_authority("Clausegate trial authority", validity)
-    try:
-        server = new_server(authority, hosts, validity)
-    except ValueError as error:
-        raise CommandError(f"--host: {error}") from error
+    server = new_server(authority, hosts, validity)
     client = new_client(authority, "Clausegate trial client", validity)
     return {
         AUTHORITY: authority.certificate_pem(),

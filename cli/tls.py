@@ -21,6 +21,7 @@ ADVICE = {
     "WRONG_VERSION_NUMBER": "it does not speak TLS: try http:// in place of https://",
 }
 """What is the matter, by a part of OpenSSL's name for it."""
+BROKEN_OFF = "The connection broke off. "
 NO_TLS = "It may speak TLS only: try https:// in place of http://."
 NO_CERTIFICATE = f"It may ask for a client certificate that it trusts: see {CERTIFICATE}."
 
@@ -58,7 +59,13 @@ def advice(error: httpx.TransportError) -> str:
         cause = cause.__cause__ or cause.__context__
     if isinstance(cause, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({cause.verify_message}); {CA} names whom to trust"
-    if "disconnected without sending a response" in str(error):
+    if _broken_off(error):
         # So TLS 1.3 refuses who shows no certificate, or one that is not trusted, and who speaks no TLS.
-        return f"{error} {NO_TLS if error.request.url.scheme == 'http' else NO_CERTIFICATE}"
+        return BROKEN_OFF + (NO_TLS if error.request.url.scheme == "http" else NO_CERTIFICATE)
     return next((said for name, said in ADVICE.items() if name in str(error)), "")
+
+
+def _broken_off(error: httpx.TransportError) -> bool:
+    """Whether the other side went without a word, as far as can be told."""
+    silent = isinstance(error, httpx.ReadError) and not str(error)
+    return silent or "disconnected without sending a response" in str(error)
