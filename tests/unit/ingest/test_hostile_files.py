@@ -16,7 +16,7 @@ from tests.unit.ingest.hostile import read_lawfully
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "corpus"
 FEW = settings(max_examples=8, suppress_health_check=list(HealthCheck))
-MANY = settings(max_examples=3_000, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=1_000, suppress_health_check=list(HealthCheck))
 
 UNSEEN = "\u200b\u200d\u202e\u2066\u2069\ufeff\u00ad\u0301\U000e0041\U000e0001\ufe0f\u200f\u2028\x85\x0c\x1b\x1c\x01"
 WORDS = [
