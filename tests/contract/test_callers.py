@@ -13,11 +13,13 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from chassis.api_keys import ApiKey, ApiKeys, new_key, to_json
 from chassis.auth import Caller, current_caller
 from chassis.channel import open_channel
-from chassis.credentials import Credentials
+from chassis.credentials import Credentials, configured_credentials
 from chassis.entrance import Entrance
 from chassis.errors import ServiceError, Unavailable
 from chassis.server import Services, serving
+from chassis.settings import ProcessSettings
 from chassis.status import error_of, upstream_errors
+from tests.fakes.token_issuer import AUDIENCE, ISSUER, Issuer, KeyServer, answer_of
 
 NAME = "clausegate.test.Echo"
 KINDS = pytest.mark.parametrize("kind", ["unary_unary", "unary_stream", "stream_unary", "stream_stream"])
@@ -246,3 +248,67 @@ async def test_a_key_that_is_revoked_while_the_server_runs_is_refused_from_the_n
 
         assert (await refusal_of(channel, "unary_unary", ANNA)).code == "UNAUTHENTICATED"
         assert await asked(channel, "unary_unary", BERT) == b"globex/bert"
+
+
+@asynccontextmanager
+async def with_tokens(folder, url: str, *keys: ApiKey):
+    """A channel to a service that takes keys and tokens, whose keys are at a URL."""
+    (folder / "keys.json").write_text(to_json(keys))
+    settings = ProcessSettings(
+        api_keys_file=folder / "keys.json", jwt_issuer=ISSUER, jwt_audience=AUDIENCE, jwt_jwks=url
+    )
+    async with configured_credentials(settings) as credentials, running(Echo(), credentials) as channel:
+        yield channel
+
+
+async def test_a_token_is_checked_with_the_keys_at_a_url(tmp_path):
+    issuer = Issuer(now=datetime.now(UTC))
+    async with (
+        KeyServer(answer_of(issuer.jwks().encode())).running() as server,
+        with_tokens(tmp_path, server.url, ANNAS) as channel,
+    ):
+        answers = [await asked(channel, "unary_unary", key) for key in (ANNA, issuer.token(sub="bert"))]
+        for _ in range(20):
+            assert (
+                await refusal_of(channel, "unary_unary", issuer.token({"kid": "x"}))
+            ).code == "UNAUTHENTICATED"
+
+    assert answers == [b"acme/anna", b"acme/bert"]
+    assert len(server.asked) == 1
+
+
+async def test_tokens_are_unavailable_until_keys_could_be_read_and_keys_are_not(tmp_path):
+    issuer = Issuer(now=datetime.now(UTC))
+    async with (
+        KeyServer(answer_of(b"", "503 Service Unavailable")).running() as server,
+        with_tokens(tmp_path, server.url, ANNAS) as channel,
+    ):
+        error = await refusal_of(channel, "unary_unary", issuer.token())
+        malformed = await refusal_of(channel, "unary_unary", "no.to.ken")
+        answer = await asked(channel, "unary_unary", ANNA)
+
+    assert (error.code, error.reason, error.retry_after_seconds) == (
+        "UNAVAILABLE",
+        "UPSTREAM_UNAVAILABLE",
+        10.0,
+    )
+    assert malformed.code == "UNAUTHENTICATED"
+    assert answer == b"acme/anna"
+
+
+async def test_a_token_goes_on_to_the_next_service_and_is_checked_there(tmp_path):
+    issuer = Issuer(now=datetime.now(UTC))
+    async with (
+        KeyServer(answer_of(issuer.jwks().encode())).running() as server,
+        with_tokens(tmp_path, server.url) as inner,
+        running(Echo(inner), keys_in(tmp_path, ANNAS)) as only_keys,
+        AsyncExitStack() as stack,
+    ):
+        settings = ProcessSettings(jwt_issuer=ISSUER, jwt_audience=AUDIENCE, jwt_jwks=server.url)
+        credentials = await stack.enter_async_context(configured_credentials(settings))
+        outer = await stack.enter_async_context(running(Echo(inner), credentials))
+        answer = await asked(outer, "unary_unary", issuer.token(), b"unary_unary")
+        error = await refusal_of(only_keys, "unary_unary", issuer.token())
+
+    assert answer == b"acme/anna"
+    assert error.code == "UNAUTHENTICATED"

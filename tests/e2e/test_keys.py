@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
 from tests.e2e.corpus import GOVERNING_LAW
 from tests.e2e.processes import COMMAND_SECONDS, ROOT, clausegate, embedded_stack, environment
+from tests.fakes.token_issuer import AUDIENCE, ISSUER, Issuer
 
 PROCESSES = ["embedded", "gateway", "services.ingest", "services.retrieval", "services.answer"]
 ADDRESSES = {
@@ -17,6 +19,9 @@ ADDRESSES = {
     "services.retrieval": "CLAUSEGATE_RETRIEVAL_ADDRESS",
     "services.answer": "CLAUSEGATE_ANSWER_ADDRESS",
 }
+
+
+TOKENS = Issuer(now=datetime.now(UTC))
 
 
 def made(file, tenant: str) -> str:
@@ -35,8 +40,13 @@ def keys_file(tmp_path_factory):
 def server(tmp_path_factory, socket_dirs, free_port, keys_file):
     """The URL of a stack that others could reach."""
     port = free_port()
+    jwks = keys_file.with_name("jwks.json")
+    jwks.write_text(TOKENS.jwks())
     settings = {
         "CLAUSEGATE_API_KEYS_FILE": str(keys_file),
+        "CLAUSEGATE_JWT_ISSUER": ISSUER,
+        "CLAUSEGATE_JWT_AUDIENCE": AUDIENCE,
+        "CLAUSEGATE_JWT_JWKS": str(jwks),
         "CLAUSEGATE_GATEWAY_ADDRESS": f"0.0.0.0:{port}",
     }
     with embedded_stack(tmp_path_factory.mktemp("keyed") / "data", socket_dirs(), port, **settings) as stack:
@@ -54,6 +64,15 @@ def test_commands_present_the_key_of_the_environment(server, keys_file, corpus):
     assert (ingested.returncode, answered.returncode) == (0, 0)
     assert json.loads(answered.stdout)["citations"]
     assert json.loads(listed.stdout)["documents"] == []
+
+
+def test_a_command_presents_a_token_like_a_key(server):
+    token = {"CLAUSEGATE_API_KEY": TOKENS.token(tenant="other", scope="query")}
+    listed = clausegate("documents", "--server", server, "--json", **token)
+    removed = clausegate("remove", "cme/a.txt", "--server", server, **token)
+
+    assert json.loads(listed.stdout)["documents"] == []
+    assert (removed.returncode, "needs a credential of scope ingest" in removed.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("key", ["", "cg_wrong"])
