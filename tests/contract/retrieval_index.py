@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -26,6 +25,9 @@ from clausegate.retrieval.v1 import (
     project_service_pb2_grpc,
     retrieval_service_pb2_grpc,
 )
+from services.retrieval.corpus import DocumentId, Generation, Version
+from services.retrieval.ids import chunk_id_of, definition_id_of
+from services.retrieval.servicers.wire import span_of
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 from tests.contract.store import weaviate_server
@@ -48,12 +50,16 @@ class Text:
     def generation(self):
         return hashlib.sha256("\n\n".join(self.paragraphs).encode()).hexdigest()[:32]
 
+    @property
+    def _version(self):
+        return Version(DocumentId(self.document_id), Generation(self.generation))
+
     def span(self, number):
         start = sum(len(paragraph) + 2 for paragraph in self.paragraphs[:number])
         return span_pb2.Span(start=start, end=start + len(self.paragraphs[number]))
 
     def chunk_id(self, number):
-        return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.document_id}\n{self.generation}\n{number}"))
+        return chunk_id_of(self._version, number)
 
     def chunk(self, number):
         source, _, path = self.document_id.partition("/")
@@ -79,7 +85,7 @@ class Text:
     def definition(self, term, number):
         source, _, path = self.document_id.partition("/")
         return definition_pb2.Definition(
-            definition_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.document_id}\n{number}\n{term}")),
+            definition_id=definition_id_of(self._version, span_of(self.span(number)), term),
             term=term,
             text=self.paragraphs[number],
             span=self.span(number),

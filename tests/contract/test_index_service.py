@@ -154,6 +154,20 @@ def misplaced():
     return Request(chunks=index_service_pb2.ChunkBatch(chunks=[chunk]))
 
 
+def changed(request, **fields):
+    """The request with other fields in its first chunk, its first definition or its document."""
+    match request.WhichOneof("part"):
+        case "chunks":
+            item = request.chunks.chunks[0]
+        case "definitions":
+            item = request.definitions.definitions[0]
+        case _:
+            item = request.commit.document
+    for name, value in fields.items():
+        setattr(item, name, value)
+    return request
+
+
 @pytest.mark.parametrize(
     ("requests", "field"),
     [
@@ -168,7 +182,18 @@ def misplaced():
         ([GOOD.header(), GOOD.chunks(1)], "chunks.chunks[0].ordinal"),
         ([GOOD.header(), GOOD.chunks(0), GOOD.chunks(0)], "chunks.chunks[0].ordinal"),
         ([GOOD.header(), misplaced()], "chunks.chunks[0].span"),
+        ([GOOD.header(), changed(GOOD.chunks(), chunk_id=OTHER.chunk_id(0))], "chunks.chunks[0].chunk_id"),
+        ([GOOD.header(), changed(GOOD.chunks(), source="opra")], "chunks.chunks[0].source"),
         ([GOOD.header(), OTHER.definitions()], "definitions.definitions[0]"),
+        (
+            [GOOD.header(), changed(GOOD.definitions(), term="Other")],
+            "definitions.definitions[0].definition_id",
+        ),
+        ([GOOD.header(), changed(GOOD.definitions(), source="opra")], "definitions.definitions[0].source"),
+        (
+            [GOOD.header(), GOOD.chunks(), GOOD.definitions(), changed(GOOD.commit(), source="opra")],
+            "commit.document.source",
+        ),
         ([GOOD.header(), GOOD.chunks(), GOOD.definitions(), wrong_count()], "commit.document.chunk_count"),
         ([GOOD.header(), GOOD.chunks(), GOOD.commit()], "commit.document.definition_count"),
         ([GOOD.header(), GOOD.chunks(), GOOD.definitions(), OTHER.commit()], "commit.document"),

@@ -30,6 +30,8 @@ from clausegate.retrieval.v1 import index_service_pb2 as index_pb2
 from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceStub
 from services.answer.settings import AnswerSettings
 from services.answer.wiring import answer
+from services.retrieval import corpus
+from services.retrieval.ids import chunk_id_of, definition_id_of
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 
@@ -61,6 +63,10 @@ class File:
     @property
     def generation(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()[:32]
+
+    @property
+    def version(self) -> corpus.Version:
+        return corpus.Version(corpus.DocumentId(self.document_id), corpus.Generation(self.generation))
 
 
 CME = File(
@@ -118,7 +124,7 @@ def chunks_of(file: File) -> list[Chunk]:
         text = file.text[span.start : span.end]
         chunks.append(
             Chunk(
-                chunk_id=f"00000000-0000-5000-8000-{hashlib.sha256(text.encode()).hexdigest()[:12]}",
+                chunk_id=chunk_id_of(file.version, ordinal),
                 alias=f"{file.source}__{file.path}_{ordinal}",
                 document_id=file.document_id,
                 source=file.source,
@@ -142,12 +148,13 @@ def chunks_of(file: File) -> list[Chunk]:
 
 def definitions_of(file: File, chunks: Sequence[Chunk]) -> list[Definition]:
     found = []
-    for number, term in enumerate(file.terms):
+    for term in file.terms:
         entry = re.search(rf"“{term}” means [^.]+\.", file.text)
         assert entry is not None
+        place = corpus.Span(entry.start(), entry.end())
         found.append(
             Definition(
-                definition_id=f"10000000-0000-5000-8000-{file.generation[:11]}{number}",
+                definition_id=definition_id_of(file.version, place, term),
                 term=term,
                 text=entry.group(),
                 span=Span(start=entry.start(), end=entry.end()),

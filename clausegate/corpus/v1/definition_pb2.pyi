@@ -36,7 +36,9 @@ class Definition(google.protobuf.message.Message):
     TITLE_FIELD_NUMBER: builtins.int
     SECTION_FIELD_NUMBER: builtins.int
     definition_id: builtins.str
-    """Deterministic UUID of (document, generation, span, term), in its canonical text form."""
+    """Deterministic UUID of (document, generation, span, term), in its canonical text form: version 5 in the namespace
+    0f9d4a3e-7f5b-4c55-9a44-3a2c6c1d8a57, of the four joined by line feeds, the span as `start-end`.
+    """
     term: builtins.str
     """The defined term as the document writes it, without quotes; one line."""
     text: builtins.str

@@ -60,6 +60,8 @@ class IndexServiceServicer(object):
         """Store a new version of a document and make it visible in one step, or nothing of it. The caller sends
         `header`, then `chunks` and `definitions` in order, then `commit`, and half-closes. Batches are kept when the
         call breaks: repeating it does not embed them again. Two calls for one document: the last commit wins.
+        A chunk or definition whose id is not the one that its fields say it has, or a source that the document's id does
+        not begin with, is INVALID_ARGUMENT.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -112,6 +112,8 @@ class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexSe
     """Store a new version of a document and make it visible in one step, or nothing of it. The caller sends
     `header`, then `chunks` and `definitions` in order, then `commit`, and half-closes. Batches are kept when the
     call breaks: repeating it does not embed them again. Two calls for one document: the last commit wins.
+    A chunk or definition whose id is not the one that its fields say it has, or a source that the document's id does
+    not begin with, is INVALID_ARGUMENT.
     """
 
     RemoveDocument: _IndexServiceRemoveDocumentType
@@ -147,6 +149,8 @@ class IndexServiceServicer(metaclass=abc.ABCMeta):
         """Store a new version of a document and make it visible in one step, or nothing of it. The caller sends
         `header`, then `chunks` and `definitions` in order, then `commit`, and half-closes. Batches are kept when the
         call breaks: repeating it does not embed them again. Two calls for one document: the last commit wins.
+        A chunk or definition whose id is not the one that its fields say it has, or a source that the document's id does
+        not begin with, is INVALID_ARGUMENT.
         """
 
     @abc.abstractmethod

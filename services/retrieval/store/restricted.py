@@ -11,10 +11,10 @@ so cannot see the rest, nor be changed by it:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from chassis.errors import PermissionDenied, SourceNotHeld
+from chassis.errors import SourceNotHeld
 from services.retrieval.corpus import (
     EVERYWHERE,
     Chunk,
@@ -72,7 +72,6 @@ class RestrictedStore:
     async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
         """See `Store.put_chunks`."""
         self._check(version.document_id, *(each.chunk.source for each in chunks))
-        await self._check_ids([each.chunk.chunk_id for each in chunks])
         await self._store.put_chunks(version, chunks)
 
     async def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
@@ -218,9 +217,3 @@ class RestrictedStore:
         for source in (source_of(document_id), *sources):
             if source not in self._sources:
                 raise SourceNotHeld(source, "document_id")
-
-    async def _check_ids(self, chunk_ids: Sequence[ChunkId]) -> None:
-        """Raise `PermissionDenied` for ids of live chunks elsewhere: one store would replace these."""
-        found: Mapping[ChunkId, Chunk] = await self._store.chunks(chunk_ids)
-        if not all(map(self._holds, found.values())):
-            raise PermissionDenied("Chunks must have ids of their own.", field="chunks")

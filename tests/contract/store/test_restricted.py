@@ -162,13 +162,6 @@ async def test_a_write_that_names_another_source_than_its_document_is_refused(st
         assert await _refused(write)
 
 
-async def test_a_chunk_cannot_take_the_id_of_one_elsewhere(store):
-    [chunk] = MINE.chunks
-    taken = replace(chunk, chunk=replace(chunk.chunk, chunk_id=FOREIGN.ids[0]))
-    refused = await _refused(store.put_chunks(MINE.version, [taken]))
-    assert refused == ("Chunks must have ids of their own.", "chunks")
-
-
 async def test_a_revision_tells_of_the_own_documents_alone():
     async with open_embedded() as whole:
         mine = RestrictedStore(whole, {"cme"})
