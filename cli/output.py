@@ -14,7 +14,7 @@ from rich.text import Text
 from cli.errors import CommandError
 from cli.passages import visible
 
-STEERING = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 MAX_WIDTH = 120
 """Columns; longer lines of prose are hard to read."""
 

@@ -118,7 +118,9 @@ def visible(text: str) -> str:
 
     So are the bidirectional controls, which turn round what is read.
     """
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "\ufffd", text)
+    return re.sub(
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "\ufffd", text
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,22 @@ def test_lines_that_look_like_the_layout_are_marked_as_text():
     ]
 
 
-@pytest.mark.parametrize("blank", ["\r", "\u2028", "\x85", "\x0b", "\n\u200b", "\n \u202e ", "\ufeff"])
+@pytest.mark.parametrize(
+    "blank",
+    [
+        "\r",
+        "\u2028",
+        "\x85",
+        "\x0b",
+        "\n\u200b",
+        "\n \u202e ",
+        "\ufeff",
+        "\n\U000e0041",
+        "\ufe0f",
+        "\u3164",
+        "\u2800",
+    ],
+)
 def test_other_line_breaks_and_what_nobody_sees_hide_no_look_alike(blank):
     assert f"{blank}\\<<<documents" in format_chunk(chunk(f"{blank}<<<documents {CODE}"))
 

@@ -168,3 +168,17 @@ def test_an_altered_digit_never_matches_the_place_it_was_altered_at(text, digit)
 def test_any_text_is_searched_without_failing(text, quote):
     match = find_quote(text, quote)
     assert match is None or 0 <= match.span.start < match.span.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "payable with\u200bin thirty",
+        "\u202epayable within thirty",
+        "payable within thirty\u2069",
+        "payable\U000e0041 within",
+    ],
+    ids=["zero width", "override", "isolate", "tag"],
+)
+def test_a_quote_with_characters_that_nobody_sees_stands_nowhere(quote):
+    assert stored(quote) is None
