@@ -6,6 +6,8 @@ import sys
 
 import clausegate
 from clausegate.ingest.v1.ingest_service_pb2 import IngestOutcome
+from services.answer.records.lines import Keys
+from services.answer.records.verification import verify
 from tests.e2e.corpus import long_text
 from tests.e2e.processes import ROOT, embedded_stack
 
@@ -20,6 +22,7 @@ async def test_backup_of_a_running_stack_answers_and_knows_its_files(tmp_path, s
     with embedded_stack(tmp_path / "data", socket_dirs(), free_port()) as stack:
         async with clausegate.connect(stack.grpc) as client:
             await client.ingest(text, source="kept", path="long.txt")
+            await client.query("What is the remark of this version?")
             copied = await back_up(tmp_path / "data", tmp_path / "copy")
             await client.remove_document("kept/long.txt")
 
@@ -29,6 +32,7 @@ async def test_backup_of_a_running_stack_answers_and_knows_its_files(tmp_path, s
             again = await client.ingest(text, source="kept", path="long.txt")
 
     assert copied.returncode == 0, copied.stderr
+    assert verify([tmp_path / "copy"], Keys()).whole
     assert "amber" in answer
     assert again.outcome == IngestOutcome.INGEST_OUTCOME_UNCHANGED
 
