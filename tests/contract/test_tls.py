@@ -9,6 +9,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from chassis.addresses import AddressRefused
 from chassis.channel import open_channel
 from chassis.entrance import Entrance
 from chassis.server import serving
@@ -205,3 +206,10 @@ async def test_what_does_not_fit_yet_is_not_taken(tmp_path, caplog):
 
     assert (halfway, after) == ("server", "renewed")
     assert "the key does not fit" in caplog.records[0].error
+
+
+async def test_client_certificates_do_not_replace_credentials(tmp_path):
+    """They say that somebody belongs here, not whose documents they may read."""
+    with pytest.raises(AddressRefused):
+        async with server(files(tmp_path, "server", "ca", client_certificates=True), "0.0.0.0:0"):
+            pass
