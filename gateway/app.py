@@ -12,10 +12,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from chassis.access import Load
 from chassis.auth import current_caller
 from chassis.entrance import Entrance
 from chassis.errors import ServiceError
 from chassis.interceptors import check_access
+from chassis.limits import LimitLaws, Limits
 from gateway import problems
 from gateway.bodies import RejectedBodies
 from gateway.bridge import Downstream, Endpoint, endpoint
@@ -23,6 +25,7 @@ from gateway.contracts import Binding, Contracts, Method
 from gateway.credentials import Authentication
 from gateway.errors import ClientGone
 from gateway.health import Readiness, alive
+from gateway.limited import BoundedHeads, limited
 from gateway.messages import to_json
 from gateway.observation import Observation
 from gateway.openapi import openapi_document
@@ -38,10 +41,12 @@ def build_app(
     """
     settings = downstream.settings
     own_routes = [*_own_routes(contracts, downstream), *signed]
+    limits = Limits(asked.bounds.laws)
     app = Starlette(
-        routes=[*_contract_routes(contracts, downstream), *own_routes],
+        routes=[*_contract_routes(contracts, downstream, limits), *own_routes],
         middleware=[
-            Middleware(Observation, max_running=settings.max_running_requests),
+            Middleware(Observation),
+            Middleware(BoundedHeads, limit=asked.bounds.head_bytes),
             Middleware(RejectedBodies, limit=settings.max_upload_bytes),
             Middleware(
                 Authentication, credentials=asked.credentials, open_paths={route.path for route in own_routes}
@@ -61,28 +66,31 @@ def build_app(
     return app
 
 
-def _contract_routes(contracts: Contracts, downstream: Downstream) -> list[BaseRoute]:
+def _contract_routes(contracts: Contracts, downstream: Downstream, limits: Limits) -> list[BaseRoute]:
     """One route per path, so that a wrong method is answered with all that the path has."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for method in contracts.methods:
         for binding in method.bindings:
-            by_path.setdefault(binding.path, {})[binding.verb] = _endpoint(method, binding, downstream)
+            answer = _endpoint(method, binding, downstream)
+            by_path.setdefault(binding.path, {})[binding.verb] = limited(answer, limits, method.access.load)
     return [Route(path, _by_verb(verbs), methods=list(verbs)) for path, verbs in by_path.items()]
 
 
 def _endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoint:
     """Asks for a scope that opens the method before anything of a request's body is read."""
-    serve = (
-        upload_endpoint(method, downstream)
-        if method.streams_requests
-        else endpoint(method, binding, downstream)
-    )
+    serve = _upload(method, downstream) if method.streams_requests else endpoint(method, binding, downstream)
 
     async def answer(request: Request) -> Response:
         check_access(current_caller(), method.access)
         return await serve(request)
 
     return answer
+
+
+def _upload(method: Method, downstream: Downstream) -> Endpoint:
+    """Uploads have a bound of their own, since each has a temporary file."""
+    limits = Limits(LimitLaws(running=downstream.settings.max_running_uploads))
+    return limited(upload_endpoint(method, downstream), limits, Load.WRITE)
 
 
 def _by_verb(verbs: Mapping[str, Endpoint]) -> Endpoint:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
@@ -12,11 +13,13 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chassis.errors import ServiceError
-from gateway.errors import BodyTooLarge, MalformedRequest, UnsupportedContentType
+from gateway.errors import BodyTooLarge, BodyTooSlow, MalformedRequest, UnsupportedContentType
 from gateway.problems import problem_response
 
 SWALLOW_SECONDS = 10.0
 """How long a rejected body is read, at most, before its rejection is sent."""
+MIN_SENT_BYTES = 16 * 2**10
+"""What a client sends at least of a body, in the time that it may stall, unless there is less to send."""
 STRANGER_SECONDS = 1.0
 STRANGER_BYTES = 2**20
 """The same for those who may not send any: what usually has come already."""
@@ -29,24 +32,66 @@ def check_content_type(request: Request, wanted: str) -> None:
         raise UnsupportedContentType(f"The body must be {wanted}.", field="Content-Type")
 
 
-async def read_body(request: Request, limit: int) -> bytes:
-    """The whole body. Raises `BodyTooLarge` beyond `limit` bytes."""
-    error = BodyTooLarge(f"The body is larger than {limit} bytes.")
-    async with aclosing(bounded_stream(request, limit, error)) as stream:
+@dataclass(frozen=True, slots=True)
+class BodyBounds:
+    """Of one body."""
+
+    bytes: int
+    """Most of it."""
+    stall_seconds: float
+    """How long its client may send next to nothing, see `MIN_SENT_BYTES`."""
+    seconds: float
+    """How long the whole body may take."""
+
+
+async def read_body(request: Request, bounds: BodyBounds) -> bytes:
+    """The whole body. Raises `BodyTooLarge` and `BodyTooSlow`."""
+    error = BodyTooLarge(f"The body is larger than {bounds.bytes} bytes.")
+    async with aclosing(bounded_stream(request, bounds, error)) as stream:
         return b"".join([data async for data in stream])
 
 
-async def bounded_stream(request: Request, limit: int, error: ServiceError) -> AsyncGenerator[bytes]:
-    """The body as it comes; `error` is raised when more than `limit` bytes are declared or have come."""
+async def bounded_stream(request: Request, bounds: BodyBounds, error: ServiceError) -> AsyncGenerator[bytes]:
+    """The body as it comes; `error` is raised when more bytes are declared or have come than may.
+
+    Raises `BodyTooSlow`.
+    """
+    limit = bounds.bytes
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > limit:
         raise error
     received = 0
-    async for data in request.stream():
+    async for data in _timely(request, bounds):
         received += len(data)
         if received > limit:
             raise error
         yield data
+
+
+async def _timely(request: Request, bounds: BodyBounds) -> AsyncGenerator[bytes]:
+    """The body as it comes, as long as it comes fast enough."""
+    loop = asyncio.get_running_loop()
+    stream, end = request.stream(), loop.time() + bounds.seconds
+    while True:
+        come, until = 0, min(end, loop.time() + bounds.stall_seconds)
+        while come < MIN_SENT_BYTES:
+            try:
+                async with asyncio.timeout_at(until):
+                    data = await anext(stream, None)
+            except TimeoutError as error:
+                raise _too_slow(bounds, in_all=until == end) from error
+            if data is None:
+                return
+            come += len(data)
+            yield data
+
+
+def _too_slow(bounds: BodyBounds, *, in_all: bool) -> BodyTooSlow:
+    if in_all:
+        return BodyTooSlow(f"The body was not complete within {bounds.seconds:g} seconds.")
+    return BodyTooSlow(
+        f"Less than {MIN_SENT_BYTES} bytes of the body came within {bounds.stall_seconds:g} seconds."
+    )
 
 
 class RejectedBodies:
@@ -79,11 +124,16 @@ class RejectedBodies:
         async def send_after_body(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == HTTPStatus.UNAUTHORIZED:
                 await body.swallow(min(STRANGER_BYTES, self._limit), STRANGER_SECONDS)
-            elif message["type"] == "http.response.start" and message["status"] >= 400:
+            elif message["type"] == "http.response.start" and _is_worth_it(message["status"]):
                 await body.swallow(self._limit, SWALLOW_SECONDS)
             await send(message)
 
         await self._app(scope, body.receive, send_after_body)
+
+
+def _is_worth_it(status: int) -> bool:
+    """Whether an answer is an error that a client which is not too slow is to get."""
+    return status >= HTTPStatus.BAD_REQUEST and status != HTTPStatus.REQUEST_TIMEOUT
 
 
 class _Body:

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from chassis.errors import InvalidInput
 from chassis.status import upstream_errors
-from gateway.bodies import check_content_type, read_body
+from gateway.bodies import BodyBounds, check_content_type, read_body
 from gateway.calls import deadline_seconds, responses, while_wanted
 from gateway.contracts import Binding, Method
 from gateway.errors import MalformedRequest
@@ -55,8 +55,9 @@ def endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoi
     limits = _deadlines(method, settings)
 
     async def answer(request: Request) -> Response:
-        message = await read_request(request, method, binding, settings.max_body_bytes)
         timeout = deadline_seconds(request, *limits)
+        bounds = BodyBounds(settings.max_body_bytes, settings.client_stall_seconds, timeout)
+        message = await read_request(request, method, binding, bounds)
         call = stub(message, timeout=timeout)
         wait = partial(while_wanted, request.receive, downstream.cut_off)
         if method.streams_responses:
@@ -73,14 +74,14 @@ def _deadlines(method: Method, settings: GatewaySettings) -> tuple[float, float]
     return settings.request_deadline_seconds, settings.max_deadline_seconds
 
 
-async def read_request(request: Request, method: Method, binding: Binding, limit: int) -> Message:
+async def read_request(request: Request, method: Method, binding: Binding, bounds: BodyBounds) -> Message:
     """The request message that an HTTP request stands for. Raises `MalformedRequest` and `InvalidInput`."""
     message = method.request()
     if binding.has_body:
         check_content_type(request, "application/json")
         for name in request.query_params:
             raise MalformedRequest("This route takes no query parameters.", field=shown(name))
-        fill(message, parse_json(await read_body(request, limit)))
+        fill(message, parse_json(await read_body(request, bounds)))
     else:
         fill(message, query_object(message, request.query_params.multi_items()))
     _fill_from_path(message, request.path_params)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chassis.errors import Exhausted, InvalidInput, NotFound, Unavailable
+from chassis.errors import DeadlineExceeded, InvalidInput, NotFound, Unavailable
 
 
 class MalformedRequest(InvalidInput):
@@ -41,8 +41,15 @@ class MethodNotAllowed(RouteNotFound):
         self.allowed = allowed
 
 
-class Overloaded(Exhausted):
-    """More requests than `GatewaySettings.max_running_requests` are running."""
+class HeadTooLarge(InvalidInput):
+    """The line and headers of the request exceed `GatewaySettings.max_head_bytes`."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The request's line and headers have at most {limit} bytes.")
+
+
+class BodyTooSlow(DeadlineExceeded):
+    """The client sends next to nothing of the body it has begun."""
 
 
 class ShuttingDown(Unavailable):

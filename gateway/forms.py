@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from python_multipart import MultipartParser
@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from chassis.errors import InvalidInput
-from gateway.bodies import bounded_stream, check_content_type
+from gateway.bodies import BodyBounds, bounded_stream, check_content_type
 from gateway.errors import MalformedRequest, UploadTooLarge
 from gateway.messages import shown
 
@@ -41,18 +41,19 @@ class Upload:
     size_bytes: int
 
 
-async def read_upload(request: Request, spool: BinaryIO, limit: int) -> Upload:
+async def read_upload(request: Request, spool: BinaryIO, bounds: BodyBounds) -> Upload:
     """Read the form and write its file to `spool`.
 
-    Raises `UnsupportedContentType`, `UploadTooLarge` for a file of more than `limit` bytes, `InvalidInput`
-    for a field that is missing, given twice or too long, and `MalformedRequest` for an unknown one or a form
-    that cannot be read. All but the last name the field.
+    Raises `UnsupportedContentType`, `UploadTooLarge`, `BodyTooSlow`, `InvalidInput` for a field that is
+    missing, given twice or too long, and `MalformedRequest` for an unknown one or a form that cannot be read.
+    All that concern a field name it.
     """
     check_content_type(request, "multipart/form-data")
     form = _Form()
     parser = MultipartParser(_boundary(request), form.callbacks)
+    limit, form_bounds = bounds.bytes, replace(bounds, bytes=bounds.bytes + OVERHEAD_BYTES)
     too_large = UploadTooLarge(f"The file is larger than {limit} bytes.", field=FILE_FIELD)
-    async with aclosing(bounded_stream(request, limit + OVERHEAD_BYTES, too_large)) as stream:
+    async with aclosing(bounded_stream(request, form_bounds, too_large)) as stream:
         async for data in stream:
             _feed(parser, data)
             await run_in_threadpool(form.store, spool)

@@ -11,8 +11,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chassis.telemetry import current_trace_id, fail, gauge, histogram, tracer
-from gateway.errors import Overloaded
-from gateway.problems import CLIENT_CLOSED_REQUEST, answered_reason, problem_response
+from gateway.problems import CLIENT_CLOSED_REQUEST, answered_reason
 
 logger = logging.getLogger(__name__)
 
@@ -48,12 +47,10 @@ class _Request:
 
 
 class Observation:
-    """The outermost middleware: bounds, names, logs and measures requests."""
+    """The outermost middleware: names, logs and measures requests."""
 
-    def __init__(self, app: ASGIApp, max_running: int) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._max_running = max_running
-        self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request, which has a context of its own: nothing that is attached has to be detached."""
@@ -70,19 +67,12 @@ class Observation:
             await send(message)
 
         counted = {"http.request.method": request.method, "url.scheme": scope["scheme"]}
-        self._running += 1
         _running.add(1, counted)
         try:
-            await self._admitted(scope)(scope, receive, observed_send)
+            await self._app(scope, receive, observed_send)
         finally:
-            self._running -= 1
             _running.add(-1, counted)
             _record(request, span)
-
-    def _admitted(self, scope: Scope) -> ASGIApp:
-        if self._running <= self._max_running or scope["path"] in PROBES:
-            return self._app
-        return problem_response(Overloaded("Too many requests are running.", retry_after_seconds=1))
 
 
 def _span(scope: Scope) -> trace.Span:

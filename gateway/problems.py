@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from chassis.errors import ServiceError, UpstreamError
 from chassis.telemetry import current_trace_id
-from gateway.errors import BodyTooLarge, MethodNotAllowed, RouteNotFound
+from gateway.errors import BodyTooLarge, BodyTooSlow, HeadTooLarge, MethodNotAllowed, RouteNotFound
 from gateway.messages import shown, to_json
 
 PROBLEM_TYPE = "application/problem+json"
@@ -50,7 +50,12 @@ STATUS_OF_REASON = {
     "MODEL_REJECTED": 502,
     "CONTRACT_FAILED": 502,
 }
-STATUS_OF_ERROR: Mapping[type[ServiceError], int] = {BodyTooLarge: 413, MethodNotAllowed: 405}
+STATUS_OF_ERROR: Mapping[type[ServiceError], int] = {
+    BodyTooLarge: 413,
+    BodyTooSlow: 408,
+    HeadTooLarge: 431,
+    MethodNotAllowed: 405,
+}
 
 
 _answered: ContextVar[str] = ContextVar("answered", default="")
@@ -102,6 +107,8 @@ def problem_response(error: ServiceError) -> Response:
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_seconds)))
     if error.code == "UNAUTHENTICATED":
         headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, BodyTooSlow):
+        headers["Connection"] = "close"  # the rest of the body is not waited for
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = error.allowed
     return Response(to_json(problem_of(error)), status_of(error), headers, PROBLEM_TYPE)

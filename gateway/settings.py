@@ -32,8 +32,10 @@ class GatewaySettings(ProcessSettings):
     max_upload_bytes: int = Field(
         default=100 * 2**20, ge=1, description="Largest uploaded file; ingest has a limit of its own."
     )
-    max_running_requests: int = Field(
-        default=256, ge=1, description="Requests that run at once; more are answered 429."
+    max_running_uploads: int = Field(
+        default=64,
+        ge=1,
+        description="Uploads that run at once, each with a temporary file; one credential has half at most.",
     )
     heartbeat_seconds: float = Field(
         default=15.0, gt=0, description="Pause in an event stream after which a comment keeps it open."

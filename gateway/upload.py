@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from chassis.errors import ServiceError
 from chassis.storage import storage_errors
+from gateway.bodies import BodyBounds
 from gateway.bridge import Downstream, Endpoint, json_response
 from gateway.calls import deadline_seconds, responses, while_wanted
 from gateway.contracts import Method
@@ -41,7 +42,8 @@ def upload_endpoint(method: Method, downstream: Downstream) -> Endpoint:
         call = partial(stub, timeout=timeout)
         with storage_errors(), ExitStack() as unread:
             spool = unread.enter_context(TemporaryFile())
-            upload = await read_upload(request, spool, settings.max_upload_bytes)
+            bounds = BodyBounds(settings.max_upload_bytes, settings.client_stall_seconds, timeout)
+            upload = await read_upload(request, spool, bounds)
             unread.pop_all()  # from here on `_ingest` closes it
         events = _ingest(method.request, upload, spool, call)
         wait = partial(while_wanted, request.receive, downstream.cut_off)

@@ -7,6 +7,7 @@ import socket
 import stat
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -18,6 +19,7 @@ from chassis.entrance import Entrance, entrance
 from chassis.tls import server_context
 from gateway.app import build_app
 from gateway.bridge import Downstream
+from gateway.connection import Connection
 from gateway.contracts import load_contracts
 from gateway.settings import GatewaySettings
 from gateway.slack.wiring import slack_routes
@@ -34,6 +36,8 @@ BACKLOG = 1024
 KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays open: longer than proxies keep theirs (nginx 60 s), or one sends a
 request just as it is closed."""
+PROBE_SECONDS = 15
+"""How long a connection is silent before the system asks whether its client is there; it asks three times."""
 LAST_WORDS_SECONDS = 2
 """Time that cut-off requests have to say so."""
 
@@ -77,6 +81,7 @@ async def serving(settings: GatewaySettings) -> AsyncIterator[str]:
     async with entrance(settings) as asked:
         check_bindable(settings.gateway_address, credentials_configured=asked.credentials is not None)
         with bound_socket(settings.gateway_address) as listener:
+            _end_silence(listener, settings.client_stall_seconds)
             async with (
                 gateway(settings, asked, cut_off) as app,
                 _running(app, listener, asked, cut_off),
@@ -91,6 +96,8 @@ async def _running(
     tls = None if listener.family is socket.AF_UNIX else asked.tls
     config = uvicorn.Config(
         app,
+        http=partial(Connection, asked.bounds),  # type: ignore[arg-type]  # it only calls it
+        h11_max_incomplete_event_size=asked.bounds.head_bytes,
         log_config=None,
         log_level="warning",
         access_log=False,
@@ -120,6 +127,20 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Capture none."""
         yield
+
+
+def _end_silence(listener: socket.socket, seconds: float) -> None:
+    """Let the system end connections whose client has vanished without a word, or takes nothing.
+
+    What is set on the listener holds for what it accepts (Linux).
+    """
+    if listener.family is socket.AF_UNIX:  # who is at the other end vanishes with a word
+        return
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, PROBE_SECONDS)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, PROBE_SECONDS)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1000 * (seconds + PROBE_SECONDS)))
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.bodies import check_content_type, read_body
-from gateway.errors import BodyTooLarge
+from gateway.bodies import BodyBounds, check_content_type, read_body
+from gateway.errors import BodyTooLarge, BodyTooSlow
 from gateway.messages import to_json
 from gateway.slack.answering import Answering
 from gateway.slack.command import parse_command, parse_question
@@ -64,10 +64,10 @@ async def _body(request: Request) -> bytes:
     """All of the body. Raises `NotFromSlack` for one that Slack would not send, in size or time."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            return await read_body(request, MAX_BODY_BYTES)
+            return await read_body(request, BodyBounds(MAX_BODY_BYTES, BODY_SECONDS, BODY_SECONDS))
     except BodyTooLarge as error:
         raise refused("body too large") from error
-    except TimeoutError as error:
+    except (BodyTooSlow, TimeoutError) as error:
         raise refused("body too slow") from error
 
 

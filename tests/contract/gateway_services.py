@@ -100,13 +100,17 @@ class Queries(query_service_pb2_grpc.QueryServiceServicer):
                 statement=query_service_pb2.ValidatedStatement(statement=answer_pb2.Statement(text="§ 1\n"))
             ),
             Event(
-                completed=query_service_pb2.Completed(response=query_service_pb2.QueryResponse(answer="done"))
+                completed=query_service_pb2.Completed(
+                    response=self.script.response or query_service_pb2.QueryResponse(answer="done")
+                )
             ),
         ]
         for number, event in enumerate(events):
             if number == self.script.hang_after_events:
                 await self.script.hang()
             yield event
+        if len(events) == self.script.hang_after_events:
+            await self.script.hang()
         if request.query == "fail late":
             raise NotFound("gone meanwhile", field="document_ids[0]")
 

@@ -327,7 +327,7 @@ async def test_a_client_that_hangs_up_cancels_the_call(client, script, path):
 
 async def test_more_requests_than_allowed_are_429_and_probes_still_pass(script):
     script.hang_after_events = 0
-    async with running(script, max_running_requests=1) as client:
+    async with running(script, max_running_calls=1) as client:
         first = asyncio.create_task(client.post("/v1/query", json={}))
         await seen(script.started)
         problem_in(await client.get("/v1/documents"), 429, "OVERLOADED")

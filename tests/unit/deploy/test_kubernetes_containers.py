@@ -66,7 +66,7 @@ def test_uploads_that_wait_fit_into_the_gateways_temporary_folder(manifests, mon
     settings = settings_of(manifests, "gateway", monkeypatch)
     (tmp,) = [each for each in manifests.workloads["gateway"].pod["volumes"] if each["name"] == "tmp"]
 
-    assert settings.max_running_requests * settings.max_upload_bytes <= quantity(tmp["emptyDir"]["sizeLimit"])
+    assert settings.max_running_uploads * settings.max_upload_bytes <= quantity(tmp["emptyDir"]["sizeLimit"])
 
 
 def test_parsers_at_their_limit_fit_into_ingests_memory(manifests, monkeypatch):

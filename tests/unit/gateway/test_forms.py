@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 
 from chassis.errors import ServiceError
+from gateway.bodies import BodyBounds
 from gateway.forms import Upload, read_upload
 
 BOUNDARY = "b0undary"
 LIMIT = 10_000
+BOUNDS = BodyBounds(LIMIT, stall_seconds=60, seconds=60)
 
 
 def part(name: str, content: bytes, filename: str = "") -> bytes:
@@ -50,7 +52,7 @@ async def test_a_form_is_read_alike_however_it_is_ordered_and_cut(content, order
     }
     body = b"".join(parts[name] for name in order) + f"--{BOUNDARY}--\r\n".encode()
     spool = io.BytesIO()
-    upload = await read_upload(request_of(cut(body, places)), spool, LIMIT)
+    upload = await read_upload(request_of(cut(body, places)), spool, BOUNDS)
     digest = hashlib.sha256(content).hexdigest()
     assert upload == Upload("cme", "gebühren/a.txt", digest, len(content))
     assert spool.read() == content
@@ -59,11 +61,11 @@ async def test_a_form_is_read_alike_however_it_is_ordered_and_cut(content, order
 @given(st.binary(max_size=200), st.lists(st.integers(0), max_size=4))
 async def test_any_bytes_are_an_error_of_ours(body, places):
     with pytest.raises(ServiceError):
-        await read_upload(request_of(cut(body, places)), io.BytesIO(), LIMIT)
+        await read_upload(request_of(cut(body, places)), io.BytesIO(), BOUNDS)
 
 
 @given(st.integers(0, 350))
 async def test_a_form_that_is_cut_off_is_an_error(length):
     body = part("source", b"cme") + part("path", b"a.txt") + part("file", b"x" * 100, "a.txt")
     with pytest.raises(ServiceError):
-        await read_upload(request_of([body[:length]]), io.BytesIO(), LIMIT)
+        await read_upload(request_of([body[:length]]), io.BytesIO(), BOUNDS)
