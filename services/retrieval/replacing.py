@@ -17,13 +17,11 @@ from services.retrieval.corpus import (
     Version,
     source_of,
 )
-from services.retrieval.ids import chunk_id_of, definition_id_of
 from services.retrieval.queries import DocumentNotFound
 from services.retrieval.store.port import Committed, Store
 from services.retrieval.windows import embed_chunks, window_vectors
 
 MAX_BATCH = 200
-FOREIGN_ID = "Must be the id that its document, generation and place make."
 MAX_CHUNKS = 20_000
 """Chunks of a live version whose vectors are looked at again: about 60 MB of them."""
 
@@ -143,8 +141,6 @@ class Arriving:
             _check_source(chunk.source, self.version, f"{at}.source")
             if chunk.ordinal != self.chunks + number:
                 raise InvalidInput("Chunks must be sent in document order.", field=f"{at}.ordinal")
-            if chunk.chunk_id != chunk_id_of(self.version, chunk.ordinal):
-                raise InvalidInput(FOREIGN_ID, field=f"{at}.chunk_id")
             if len(chunk.text) != chunk.span.end - chunk.span.start or not chunk.text:
                 raise InvalidInput("The text must have the length of its span.", field=f"{at}.span")
         self.chunks += len(chunks)
@@ -160,8 +156,6 @@ class Arriving:
                 message = "The definition belongs to another version than the header names."
                 raise InvalidInput(message, field=f"definitions.definitions[{number}]")
             _check_source(definition.source, self.version, f"definitions.definitions[{number}].source")
-            if definition.definition_id != definition_id_of(self.version, definition.span, definition.term):
-                raise InvalidInput(FOREIGN_ID, field=f"definitions.definitions[{number}].definition_id")
         self.definitions += len(definitions)
 
     def check(self, document: Document) -> None:

@@ -12,6 +12,7 @@ from chassis.errors import InvalidInput
 from clausegate.retrieval.v1 import index_service_pb2 as wire
 from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceServicer
 from services.retrieval.corpus import Generation
+from services.retrieval.ids import check_chunk_ids, check_definition_ids
 from services.retrieval.indexes import Indexes
 from services.retrieval.replacing import (
     ChunkBatch,
@@ -91,10 +92,14 @@ async def _parts(requests: Requests) -> AsyncIterator[Part]:
                 generation = version.generation
                 yield Header(version)
             case "chunks":
-                yield ChunkBatch(tuple(map(chunk_of, request.chunks.chunks)))
+                chunks = tuple(map(chunk_of, request.chunks.chunks))
+                check_chunk_ids(chunks)
+                yield ChunkBatch(chunks)
             case "definitions":
-                found = request.definitions.definitions
-                yield DefinitionBatch(tuple(definition_of(each, generation) for each in found))
+                sent = request.definitions.definitions
+                definitions = tuple(definition_of(each, generation) for each in sent)
+                check_definition_ids(definitions)
+                yield DefinitionBatch(definitions)
             case "commit":
                 yield Commit(document_of(request.commit.document))
             case None:
