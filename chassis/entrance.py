@@ -34,6 +34,8 @@ async def entrance(settings: ProcessSettings) -> AsyncIterator[Entrance]:
     """The entrance of a process, kept up to date until the context ends. Raises `FileBroken` and
     `TlsBroken`.
     """
-    tls = Tls(settings.tls_files(), serves=True) if settings.tls_certificate_file else None
+    serves_tls = settings.tls_certificate_file is not None
+    # Read in any case: a file that cannot be used ends the start, though nobody may be called with it.
+    tls = Tls(settings.tls_files(), serves=serves_tls)
     async with configured_credentials(settings) as credentials:
-        yield Entrance(credentials, settings.drain_seconds, tls, settings.bounds())
+        yield Entrance(credentials, settings.drain_seconds, tls if serves_tls else None, settings.bounds())

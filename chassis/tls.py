@@ -14,7 +14,7 @@ from pathlib import Path
 import grpc
 
 from chassis.errors import CannotStart
-from chassis.settings import TlsFiles
+from chassis.settings import NO_TLS, TlsFiles
 
 logger = logging.getLogger(__name__)
 
@@ -73,10 +73,12 @@ class Tls:
         return tuple(map(_state, (self.files.certificate, self.files.key, self.files.ca)))
 
     def _read(self) -> Pem:
+        files, now = self.files, self._now()
+        if files == NO_TLS:
+            return Pem(None, None, None)
         # Not at the top: cryptography takes 9 MB and 30 ms, for nothing where there is no TLS.
         from chassis.certificates import check_authorities, check_chain, check_key, check_purpose
 
-        files, now = self.files, self._now()
         with _naming(CA, files.ca):
             ca = files.ca.read_bytes() if files.ca else None
             if ca is not None:

@@ -11,10 +11,10 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from chassis.addresses import AddressRefused
 from chassis.channel import open_channel
-from chassis.entrance import Entrance
+from chassis.entrance import Entrance, entrance
 from chassis.server import serving
-from chassis.settings import NO_TLS
-from chassis.tls import Tls
+from chassis.settings import NO_TLS, ProcessSettings
+from chassis.tls import Tls, TlsBroken
 from clausegate.retrieval.v1.document_service_pb2 import ListSourcesRequest
 from clausegate.retrieval.v1.document_service_pb2_grpc import DocumentServiceStub
 from tests.contract.certificates import files, pairs, put
@@ -212,4 +212,10 @@ async def test_client_certificates_do_not_replace_credentials(tmp_path):
     """They say that somebody belongs here, not whose documents they may read."""
     with pytest.raises(AddressRefused):
         async with server(files(tmp_path, "server", "ca", client_certificates=True), "0.0.0.0:0"):
+            pass
+
+
+async def test_a_file_of_authorities_that_cannot_be_read_ends_the_start_though_nobody_is_called(tmp_path):
+    with pytest.raises(TlsBroken, match=r"CLAUSEGATE_TLS_CA_FILE: .*none.pem: No such file"):
+        async with entrance(ProcessSettings(tls_ca_file=tmp_path / "none.pem")):
             pass
