@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import resource
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -373,14 +375,14 @@ def on_day(number):
 
 
 def test_records_go_when_they_are_older_than_their_time_and_the_chain_stays_whole(tmp_path):
-    writer = AuditLog(tmp_path, "replica-1", KEYS, FileLimits(1 << 20, 9, retention=80 * DAY))
-    for day in range(200):
+    writer = AuditLog(tmp_path, "replica-1", KEYS, FileLimits(1 << 20, 9, retention=40 * DAY))
+    for day in range(100):
         writer.append([on_day(day)])
         writer.retain(NEW_YEAR + day * DAY)
         chain = verify([tmp_path], KEYS).chains[0]
         assert chain.violation is None
-        assert day - chain.first <= 90
-        assert chain.first == 1 or day - chain.first >= 79
+        assert day - chain.first <= 45
+        assert chain.first == 1 or day - chain.first >= 39
     writer.retain(NEW_YEAR + 400 * DAY)
     writer.close()
     assert only_chain(tmp_path, KEYS).records <= 10
@@ -412,3 +414,39 @@ def test_a_gap_in_the_middle_is_none_that_retention_explains(tmp_path):
     writer.open()
     writer.close()
     assert "are missing before record" in only_chain(tmp_path).violation.what
+
+
+@contextmanager
+def full_beyond(size) -> Iterator[None]:
+    """No file of this process may grow beyond `size`."""
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
+
+
+def test_a_record_that_does_not_fit_on_the_disk_leaves_the_chain_as_it_was(tmp_path):
+    writer = log(tmp_path, KEYS)
+    writer.append([record(1)])
+    with full_beyond(700), pytest.raises(OSError, match="File too large"):
+        writer.append([{**record(2), "query": "x" * 900}])
+    assert only_chain(tmp_path, KEYS).records == 1
+    writer.append([record(3)])
+    writer.close()
+    chain = only_chain(tmp_path, KEYS)
+    assert (chain.violation, chain.records, chain.torn) == (None, 2, 0)
+
+
+def test_a_batch_is_one_chain_over_as_many_files_as_it_takes(tmp_path):
+    writer, records = log(tmp_path, KEYS, max_bytes=1_500), [record(number) for number in range(20)]
+    done = 0
+    while done < len(records):
+        done += writer.append(records[done:])
+    writer.close()
+    assert numbers_in(tmp_path) == list(range(20))
+    assert only_chain(tmp_path, KEYS).violation is None
+    assert all(file.stat().st_size <= 1_500 for file in files_in(tmp_path))
