@@ -96,6 +96,8 @@ def others(http, model):
     """What else a day brings: refusals, errors, a failing model, results that are kept, odd requests."""
     model.respond = lambda asked: silent(asked) if asked.is_chat else Vectors(dimensions=8)
     assert "refusal" in http.post("/v1/query", json={"query": GOVERNING_LAW}).json()
+    model.respond = lambda asked: inventing(asked) if asked.is_chat else Vectors(dimensions=8)
+    assert "refusal" in http.post("/v1/query", json={"query": GOVERNING_LAW}).json()
     model.respond = lambda asked: Fails(400) if asked.is_chat else Vectors(dimensions=8)
     assert http.post("/v1/query", json={"query": GOVERNING_LAW}).status_code == 502
     model.respond = behaving
@@ -116,6 +118,13 @@ def silent(asked):
     """A model that grades well and finds no answer."""
     unaddressed = json_reply({"addressed": False, "statements": []})
     return unaddressed if contract_of(asked) == "answer" else Renderer()(asked)
+
+
+def inventing(asked):
+    """A model that answers with what nobody wrote."""
+    statement = {"text": "A fee of nothing.", "quotes": [{"chunk": "c1", "quote": "Nobody ever wrote this."}]}
+    invented = json_reply({"addressed": True, "statements": [statement]})
+    return invented if contract_of(asked) == "answer" else Renderer()(asked)
 
 
 def is_ready(url):

@@ -4,9 +4,12 @@ isort:skip_file
 """
 
 import builtins
+import clausegate.answer.v1.answer_pb2
+import clausegate.answer.v1.grounding_service_pb2
 import collections.abc
 import google.protobuf.descriptor
 import google.protobuf.internal.containers
+import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
 import google.protobuf.timestamp_pb2
 import sys
@@ -18,6 +21,70 @@ else:
     import typing_extensions
 
 DESCRIPTOR: google.protobuf.descriptor.FileDescriptor
+
+class _CandidateFate:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _CandidateFateEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_CandidateFate.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    CANDIDATE_FATE_UNSPECIFIED: _CandidateFate.ValueType  # 0
+    """Never sent."""
+    CANDIDATE_FATE_KEPT: _CandidateFate.ValueType  # 1
+    """The answer could use it."""
+    CANDIDATE_FATE_TOO_WEAK: _CandidateFate.ValueType  # 2
+    """It is too weak beside the best one, or a model graded it too low."""
+    CANDIDATE_FATE_BEYOND_LIMIT: _CandidateFate.ValueType  # 3
+    """Enough better ones were kept."""
+    CANDIDATE_FATE_OVER_BUDGET: _CandidateFate.ValueType  # 4
+    """It was kept, and did not fit the token budget."""
+
+class CandidateFate(_CandidateFate, metaclass=_CandidateFateEnumTypeWrapper):
+    """What became of a candidate."""
+
+CANDIDATE_FATE_UNSPECIFIED: CandidateFate.ValueType  # 0
+"""Never sent."""
+CANDIDATE_FATE_KEPT: CandidateFate.ValueType  # 1
+"""The answer could use it."""
+CANDIDATE_FATE_TOO_WEAK: CandidateFate.ValueType  # 2
+"""It is too weak beside the best one, or a model graded it too low."""
+CANDIDATE_FATE_BEYOND_LIMIT: CandidateFate.ValueType  # 3
+"""Enough better ones were kept."""
+CANDIDATE_FATE_OVER_BUDGET: CandidateFate.ValueType  # 4
+"""It was kept, and did not fit the token budget."""
+Global___CandidateFate: typing_extensions.TypeAlias = CandidateFate
+
+class _DroppedReason:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _DroppedReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_DroppedReason.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    DROPPED_REASON_UNSPECIFIED: _DroppedReason.ValueType  # 0
+    """Never sent."""
+    DROPPED_REASON_NO_STORED_QUOTE: _DroppedReason.ValueType  # 1
+    """None of its quotes stands in what the model was shown."""
+    DROPPED_REASON_GUESS: _DroppedReason.ValueType  # 2
+    """It guesses: it has words such as `presumably` that its quotes do not have."""
+    DROPPED_REASON_GOES_BEYOND: _DroppedReason.ValueType  # 3
+    """It says more than its quotes, see `rules`."""
+    DROPPED_REASON_SAYS_NOTHING: _DroppedReason.ValueType  # 4
+    """Its quotes are headings or the like, which say nothing by themselves."""
+
+class DroppedReason(_DroppedReason, metaclass=_DroppedReasonEnumTypeWrapper):
+    """Why a statement did not leave."""
+
+DROPPED_REASON_UNSPECIFIED: DroppedReason.ValueType  # 0
+"""Never sent."""
+DROPPED_REASON_NO_STORED_QUOTE: DroppedReason.ValueType  # 1
+"""None of its quotes stands in what the model was shown."""
+DROPPED_REASON_GUESS: DroppedReason.ValueType  # 2
+"""It guesses: it has words such as `presumably` that its quotes do not have."""
+DROPPED_REASON_GOES_BEYOND: DroppedReason.ValueType  # 3
+"""It says more than its quotes, see `rules`."""
+DROPPED_REASON_SAYS_NOTHING: DroppedReason.ValueType  # 4
+"""Its quotes are headings or the like, which say nothing by themselves."""
+Global___DroppedReason: typing_extensions.TypeAlias = DroppedReason
 
 @typing.final
 class DebugRecord(google.protobuf.message.Message):
@@ -37,6 +104,7 @@ class DebugRecord(google.protobuf.message.Message):
     LATENCY_MS_FIELD_NUMBER: builtins.int
     QUERY_ID_FIELD_NUMBER: builtins.int
     TRACE_ID_FIELD_NUMBER: builtins.int
+    EXPLANATION_FIELD_NUMBER: builtins.int
     original_query: builtins.str
     """The question as asked."""
     normalized_query: builtins.str
@@ -73,6 +141,10 @@ class DebugRecord(google.protobuf.message.Message):
     def llm(self) -> Global___DebugLlm:
         """The chat model's part."""
 
+    @property
+    def explanation(self) -> Global___DebugExplanation:
+        """Why it came out as it did, for a person. Not in the log of debug records."""
+
     def __init__(
         self,
         *,
@@ -88,11 +160,231 @@ class DebugRecord(google.protobuf.message.Message):
         latency_ms: builtins.float = ...,
         query_id: builtins.str = ...,
         trace_id: builtins.str = ...,
+        explanation: Global___DebugExplanation | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["budget", b"budget", "confidence_gate", b"confidence_gate", "llm", b"llm", "reranking", b"reranking", "retrieval", b"retrieval", "timestamp", b"timestamp"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_generated", b"answer_generated", "budget", b"budget", "confidence_gate", b"confidence_gate", "latency_ms", b"latency_ms", "llm", b"llm", "normalized_query", b"normalized_query", "original_query", b"original_query", "query_id", b"query_id", "reranking", b"reranking", "retrieval", b"retrieval", "timestamp", b"timestamp", "trace_id", b"trace_id"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["budget", b"budget", "confidence_gate", b"confidence_gate", "explanation", b"explanation", "llm", b"llm", "reranking", b"reranking", "retrieval", b"retrieval", "timestamp", b"timestamp"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["answer_generated", b"answer_generated", "budget", b"budget", "confidence_gate", b"confidence_gate", "explanation", b"explanation", "latency_ms", b"latency_ms", "llm", b"llm", "normalized_query", b"normalized_query", "original_query", b"original_query", "query_id", b"query_id", "reranking", b"reranking", "retrieval", b"retrieval", "timestamp", b"timestamp", "trace_id", b"trace_id"]) -> None: ...
 
 Global___DebugRecord: typing_extensions.TypeAlias = DebugRecord
+
+@typing.final
+class DebugExplanation(google.protobuf.message.Message):
+    """Why a query came out as it did."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ROUTED_FIELD_NUMBER: builtins.int
+    CANDIDATES_FIELD_NUMBER: builtins.int
+    GATE_FIELD_NUMBER: builtins.int
+    BACKGROUND_MEAN_FIELD_NUMBER: builtins.int
+    DEFINITIONS_FIELD_NUMBER: builtins.int
+    DROPPED_STATEMENTS_FIELD_NUMBER: builtins.int
+    STAGES_FIELD_NUMBER: builtins.int
+    background_mean: builtins.float
+    """What the question scores in documents where nobody asked. Unset when not measured."""
+    @property
+    def routed(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugRoute]:
+        """Documents that the question names, best first; empty when all were searched."""
+
+    @property
+    def candidates(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugCandidate]:
+        """Every candidate of the search, best first."""
+
+    @property
+    def gate(self) -> clausegate.answer.v1.answer_pb2.GateDecision:
+        """What the gate decided. Unset when it was not reached."""
+
+    @property
+    def definitions(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugDefinition]:
+        """Definitions that were found for the question and the passages."""
+
+    @property
+    def dropped_statements(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugDropped]:
+        """Statements of the chat model that did not leave, in its order. Their words are not told: nothing bears
+        them out.
+        """
+
+    @property
+    def stages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugStage]:
+        """Time of each stage of the answer service, in order of first entry."""
+
+    def __init__(
+        self,
+        *,
+        routed: collections.abc.Iterable[Global___DebugRoute] | None = ...,
+        candidates: collections.abc.Iterable[Global___DebugCandidate] | None = ...,
+        gate: clausegate.answer.v1.answer_pb2.GateDecision | None = ...,
+        background_mean: builtins.float | None = ...,
+        definitions: collections.abc.Iterable[Global___DebugDefinition] | None = ...,
+        dropped_statements: collections.abc.Iterable[Global___DebugDropped] | None = ...,
+        stages: collections.abc.Iterable[Global___DebugStage] | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_background_mean", b"_background_mean", "background_mean", b"background_mean", "gate", b"gate"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_background_mean", b"_background_mean", "background_mean", b"background_mean", "candidates", b"candidates", "definitions", b"definitions", "dropped_statements", b"dropped_statements", "gate", b"gate", "routed", b"routed", "stages", b"stages"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_background_mean", b"_background_mean"]) -> typing.Literal["background_mean"] | None: ...
+
+Global___DebugExplanation: typing_extensions.TypeAlias = DebugExplanation
+
+@typing.final
+class DebugRoute(google.protobuf.message.Message):
+    """A document that a question names."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    SHARE_FIELD_NUMBER: builtins.int
+    document_id: builtins.str
+    """See `Document.document_id`."""
+    share: builtins.float
+    """Its share of the best one's score, 0 to 1."""
+    def __init__(
+        self,
+        *,
+        document_id: builtins.str = ...,
+        share: builtins.float = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_id", b"document_id", "share", b"share"]) -> None: ...
+
+Global___DebugRoute: typing_extensions.TypeAlias = DebugRoute
+
+@typing.final
+class DebugCandidate(google.protobuf.message.Message):
+    """A candidate, how it was graded and what became of it."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CHUNK_ID_FIELD_NUMBER: builtins.int
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    SECTION_FIELD_NUMBER: builtins.int
+    SIMILARITY_FIELD_NUMBER: builtins.int
+    BM25_FIELD_NUMBER: builtins.int
+    COMBINED_FIELD_NUMBER: builtins.int
+    GRADE_FIELD_NUMBER: builtins.int
+    SCORE_FIELD_NUMBER: builtins.int
+    PROBABILITY_FIELD_NUMBER: builtins.int
+    FATE_FIELD_NUMBER: builtins.int
+    chunk_id: builtins.str
+    """See `Chunk.chunk_id`."""
+    document_id: builtins.str
+    """See `Document.document_id`."""
+    section: builtins.str
+    """The section it begins in."""
+    similarity: builtins.float
+    """Raw cosine of the question and its best window, -1 to 1."""
+    bm25: builtins.float
+    """Raw BM25, 0 and up; 0 when the keyword leg did not return it."""
+    combined: builtins.float
+    """Cosine and shares of keywords and lexicon together, see `LocalEvidence.combined`."""
+    grade: builtins.int
+    """0 not relevant to 3 contains the answer. Unset when grading was off."""
+    score: builtins.float
+    """What the gate compared."""
+    probability: builtins.float
+    """That it answers the question, 0 to 1. Set by local grading only."""
+    fate: Global___CandidateFate.ValueType
+    """What became of it."""
+    def __init__(
+        self,
+        *,
+        chunk_id: builtins.str = ...,
+        document_id: builtins.str = ...,
+        section: builtins.str = ...,
+        similarity: builtins.float = ...,
+        bm25: builtins.float = ...,
+        combined: builtins.float = ...,
+        grade: builtins.int | None = ...,
+        score: builtins.float = ...,
+        probability: builtins.float | None = ...,
+        fate: Global___CandidateFate.ValueType = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_grade", b"_grade", "_probability", b"_probability", "grade", b"grade", "probability", b"probability"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_grade", b"_grade", "_probability", b"_probability", "bm25", b"bm25", "chunk_id", b"chunk_id", "combined", b"combined", "document_id", b"document_id", "fate", b"fate", "grade", b"grade", "probability", b"probability", "score", b"score", "section", b"section", "similarity", b"similarity"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_grade", b"_grade"]) -> typing.Literal["grade"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_probability", b"_probability"]) -> typing.Literal["probability"] | None: ...
+
+Global___DebugCandidate: typing_extensions.TypeAlias = DebugCandidate
+
+@typing.final
+class DebugDefinition(google.protobuf.message.Message):
+    """A definition that was found."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TERM_FIELD_NUMBER: builtins.int
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    DEPTH_FIELD_NUMBER: builtins.int
+    KEPT_FIELD_NUMBER: builtins.int
+    term: builtins.str
+    """The defined term."""
+    document_id: builtins.str
+    """See `Document.document_id`."""
+    depth: builtins.int
+    """0 when question or passage use it, 1 when a definition of depth 0 does, and so on."""
+    kept: builtins.bool
+    """Whether the context holds it: it is of a source of a passage, and fitted the budget."""
+    def __init__(
+        self,
+        *,
+        term: builtins.str = ...,
+        document_id: builtins.str = ...,
+        depth: builtins.int = ...,
+        kept: builtins.bool = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["depth", b"depth", "document_id", b"document_id", "kept", b"kept", "term", b"term"]) -> None: ...
+
+Global___DebugDefinition: typing_extensions.TypeAlias = DebugDefinition
+
+@typing.final
+class DebugDropped(google.protobuf.message.Message):
+    """A statement that did not leave."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: builtins.int
+    REASON_FIELD_NUMBER: builtins.int
+    RULES_FIELD_NUMBER: builtins.int
+    number: builtins.int
+    """Its place among the model's statements, from 1."""
+    reason: Global___DroppedReason.ValueType
+    """Why."""
+    @property
+    def rules(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[clausegate.answer.v1.grounding_service_pb2.LintRule.ValueType]:
+        """The rules of the lint that it breaks, each once."""
+
+    def __init__(
+        self,
+        *,
+        number: builtins.int = ...,
+        reason: Global___DroppedReason.ValueType = ...,
+        rules: collections.abc.Iterable[clausegate.answer.v1.grounding_service_pb2.LintRule.ValueType] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["number", b"number", "reason", b"reason", "rules", b"rules"]) -> None: ...
+
+Global___DebugDropped: typing_extensions.TypeAlias = DebugDropped
+
+@typing.final
+class DebugStage(google.protobuf.message.Message):
+    """Time of a stage."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    LATENCY_MS_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """`retrieve`, `grade`, `gate`, `definitions`, `budget`, `answer`, `verify` or `refuse`."""
+    latency_ms: builtins.float
+    """Milliseconds."""
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        latency_ms: builtins.float = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["latency_ms", b"latency_ms", "name", b"name"]) -> None: ...
+
+Global___DebugStage: typing_extensions.TypeAlias = DebugStage
 
 @typing.final
 class DebugLeg(google.protobuf.message.Message):

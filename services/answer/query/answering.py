@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chassis.telemetry import stage
 from services.answer.context import CODE_TOKENS, SAMPLE_CODE, enclose, lay_out
 from services.answer.contracts import answer
 from services.answer.contracts.completion import Completer
@@ -31,10 +30,8 @@ def prompt_tokens(completer: Completer, question: str) -> int:
 
 async def ask(completer: Completer, task: Task, question: str, chunks: Sequence[Chunk]) -> Reply:
     """The claims of the answer model about chunks, in this order. Raises what `Completer.ask` raises."""
-    with stage("answer") as span:
-        material = lay_out(chunks, task.clock.new_code())
-        asked = answer.prompt(question, material.text)
-        kept = await completer.ask(answer.CONTRACT, asked, answer.broken_rules, task.ledger)
-        claims = claims_of(kept.reply, material.handles) if kept.reply.addressed else None
-        span.set_attribute("clausegate.claims", len(claims or ()))
+    material = lay_out(chunks, task.clock.new_code())
+    asked = answer.prompt(question, material.text)
+    kept = await completer.ask(answer.CONTRACT, asked, answer.broken_rules, task.ledger)
+    claims = claims_of(kept.reply, material.handles) if kept.reply.addressed else None
     return Reply(claims, kept.model)

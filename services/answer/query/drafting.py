@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chassis.telemetry import stage
 from inference.tokens import TokenCounter
 from services.answer.answers import Answer, RefusalReason, Statement
 from services.answer.context import format_chunk, format_entry
@@ -69,20 +68,22 @@ class Drafting:
 
     async def _define(self, progress: Progress, found: Found) -> tuple[ResolvedDefinition, ...]:
         """The definitions of terms that the question uses, or what may be quoted: by a model, anything."""
-        with stage("definitions") as span:
+        with progress.stage("definitions") as span:
             kept, depth = progress.kept, self._policy.definition_depth
             if self._completer.configured:
                 passages = tuple(whole(one.candidate.chunk) for one in kept)
             else:
                 passages = _best_sentences(kept, found)
-            resolved = await self._retrieval.find_definitions(progress.question, found, passages, depth)
+            resolved = progress.resolved = await self._retrieval.find_definitions(
+                progress.question, found, passages, depth
+            )
             definitions = defining.relevant(resolved, {one.candidate.chunk.source for one in kept})
             span.set_attribute("clausegate.definitions", len(definitions))
         return definitions
 
     def _fit(self, progress: Progress, found: Found, definitions: tuple[ResolvedDefinition, ...]) -> Draft:
         """Chunks first, then as many definitions as the budget still holds."""
-        with stage("budget") as span:
+        with progress.stage("budget") as span:
             question, configured = progress.question, self._completer.configured
             prompt = answering.prompt_tokens(self._completer, question.query) if configured else 0
             packed = pack(
@@ -94,6 +95,7 @@ class Drafting:
             left = packed.report.target_tokens - packed.report.final_tokens
             shown = _entry if configured else defining.words_of
             fitting, tokens = defining.fitting(definitions, left, self._counter, shown)
+            progress.packed, progress.defined = packed.kept, tuple(fitting)
             progress.budget = replace(packed.report, final_tokens=packed.report.final_tokens + tokens)
             span.set_attribute("clausegate.context_tokens", progress.budget.final_tokens)
         calibrated = not question.grading or (progress.gate is not None and progress.gate.calibrated)
@@ -104,7 +106,9 @@ class Drafting:
         progress.prompt_version = CONTRACT.version
         chunks = [one.candidate.chunk for one in draft.kept]
         chunks += [defining.as_chunk(one.definition) for one in draft.definitions]
-        reply = await answering.ask(self._completer, task, draft.question, chunks)
+        with progress.stage("answer") as span:
+            reply = await answering.ask(self._completer, task, draft.question, chunks)
+            span.set_attribute("clausegate.claims", len(reply.claims or ()))
         progress.model = reply.model
         return reply.claims
 
@@ -112,7 +116,7 @@ class Drafting:
         self, progress: Progress, found: Found, draft: Draft, claims: tuple[Claim, ...] | None
     ) -> Answer:
         """Re-read every chunk that may be quoted, and keep what stands there."""
-        with stage("verify") as span:
+        with progress.stage("verify") as span:
             chunks, documents = await self._retrieval.read_back(draft.chunk_ids())
             citations = Citations(chunks, documents, self._origin(progress), self._signer)
             if claims is None:
@@ -120,9 +124,10 @@ class Drafting:
                 statements = stating.extracted(draft, sentences, citations)
             else:
                 stated = stating.borne_out(claims, citations, draft.question)
-                statements, progress.dropped_statements = stated.statements, stated.dropped
+                statements, progress.dropped = stated.statements, stated.dropped
+                progress.dropped_statements = len(stated.dropped)
                 draft = _with_definitions_in_use(draft, statements)
-                span.set_attribute("clausegate.dropped_statements", stated.dropped)
+                span.set_attribute("clausegate.dropped_statements", len(stated.dropped))
             answer = compose(draft, statements, citations, chunks, documents) if statements else Answer()
             span.set_attribute("clausegate.citations", len(answer.citations))
         return answer

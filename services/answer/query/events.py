@@ -17,6 +17,7 @@ from services.answer.answers import (
     Statement,
     SupportingClause,
 )
+from services.answer.records.explaining import Explanation
 from services.answer.records.tracking import DebugRecord
 from services.answer.records.usage import StageUsage
 
@@ -97,6 +98,8 @@ class Response:
     markdown: str
     metadata: Metadata
     debug: DebugRecord | None
+    explanation: Explanation | None
+    """Both set when asked for."""
     usage: tuple[StageUsage, ...] = ()
     """Tokens and cost by stage; empty when no model was called."""
     dry_run: DryRun | None = None

@@ -36,7 +36,10 @@ class Ranking:
     """The candidates after grading, best first."""
 
     ranked: tuple[GradedCandidate, ...]
+    strong: tuple[GradedCandidate, ...]
+    """Those good enough to be kept."""
     kept: tuple[GradedCandidate, ...]
+    """The best of them, as many as may be."""
     grader: str
     """`local`, a model's name, or empty when grading was off."""
     by_model: bool = False
@@ -72,8 +75,8 @@ class Judge:
             local = self._keep(grading.grade_locally(found), LOCAL_GRADER)
             return replace(local, failure=error.reason)
         ranked = grading.apply_grades(found, grades.by_chunk)
-        kept = grading.keep_graded(ranked, self._policy.relevance_threshold, self._policy.keep_at_most)
-        return Ranking(ranked, kept, grades.model, by_model=True)
+        strong = grading.keep_graded(ranked, self._policy.relevance_threshold, len(ranked))
+        return Ranking(ranked, strong, strong[: self._policy.keep_at_most], grades.model, by_model=True)
 
     def decide(self, question: Question, found: Found, ranking: Ranking) -> GateDecision:
         """Tier 1 for graded candidates, with the threshold of whoever graded them; tier 2 for raw scores."""
@@ -93,5 +96,5 @@ class Judge:
         return await grade(self._completer, task, question.query, chunks)
 
     def _keep(self, ranked: Sequence[GradedCandidate], grader: str) -> Ranking:
-        kept = grading.keep(ranked, self._policy.keep_ratio, self._policy.keep_at_most)
-        return Ranking(tuple(ranked), kept, grader)
+        strong = grading.keep(ranked, self._policy.keep_ratio, len(ranked))
+        return Ranking(tuple(ranked), strong, strong[: self._policy.keep_at_most], grader)

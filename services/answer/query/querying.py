@@ -38,6 +38,7 @@ from services.answer.query.judging import Judge
 from services.answer.query.policy import Policy
 from services.answer.query.questions import Question, check
 from services.answer.query.rendering import render_markdown, render_text
+from services.answer.records.explaining import explain
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import Progress, TaskName, debug_record
 from services.answer.sentences import whole
@@ -87,7 +88,8 @@ class Querying:
         async with self._open(question, caller) as task:
             progress = self._begin(task, question)
             check(question)
-            found = progress.found = await self._search(question)
+            with progress.stage("retrieve"):
+                found = progress.found = await self._search(question)
             task.run.chunks_retrieved = len(found.candidates)
             yield _retrieved(found)
             if question.dry_run:
@@ -145,9 +147,10 @@ class Querying:
 
     async def _decide(self, task: Task, progress: Progress, found: Found) -> GateDecision:
         """Grade the candidates, keep the best, and let the gate decide."""
-        with stage("grade") as span:
+        with progress.stage("grade") as span:
             ranking = await self._judge.rank(task, progress.question, found)
-            progress.ranked, progress.kept = ranking.ranked, ranking.kept
+            progress.ranked, progress.strong = ranking.ranked, ranking.strong
+            progress.kept = ranking.kept
             progress.grader, progress.grading_failure = ranking.grader, ranking.failure
             span.set_attributes(
                 {
@@ -157,7 +160,7 @@ class Querying:
                     "clausegate.grading_failure": ranking.failure,
                 }
             )
-        with stage("gate") as span:
+        with progress.stage("gate") as span:
             progress.gate = self._judge.decide(progress.question, found, ranking)
             span.set_attribute("clausegate.gate.rule", progress.gate.rule.value)
         return progress.gate
@@ -174,7 +177,8 @@ class Querying:
     async def _refuse(self, progress: Progress, found: Found, reason: RefusalReason) -> Answer:
         assert progress.gate is not None
         question = progress.question
-        census = await self._retrieval.count_terms(question, found, refusing.content_words(found))
+        with progress.stage("refuse"):
+            census = await self._retrieval.count_terms(question, found, refusing.content_words(found))
         refusal = refusing.refuse(reason, progress.gate, question.sources, refusing.absence_evidence(census))
         nearest = tuple(clause_of(one, one.candidate.chunk) for one in progress.ranked[:MAX_NEAREST_CLAUSES])
         return Answer(refusal=replace(refusal, nearest_clauses=nearest))
@@ -199,6 +203,7 @@ class Querying:
             markdown=markdown,
             metadata=replace(metadata, grading_failure=failure, dropped_statements=dropped),
             debug=debug_record(progress) if progress.question.debug else None,
+            explanation=explain(progress) if progress.question.debug else None,
             usage=task.ledger.stages,
             dry_run=result if isinstance(result, DryRun) else None,
         )

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
+from chassis.telemetry import counter
 from services.answer.answers import Citation, Statement
 from services.answer.contracts.answer import FORBIDDEN_PHRASES, AnswerReply
 from services.answer.corpus import Chunk
@@ -21,6 +23,7 @@ from services.answer.sentences import Sentence, table_header_of
 from services.answer.verification.citing import Citations, Quote, quote_of_definition, quote_of_sentence
 from services.answer.verification.lint import LintRule, lint
 
+_drops = counter(__name__, "clausegate.statements.dropped", "A model's statements kept back.", "{statement}")
 _GUESS = re.compile(rf"\b(?:{'|'.join(FORBIDDEN_PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
 
 
@@ -32,12 +35,32 @@ class Claim:
     quotes: tuple[Quote, ...]
 
 
+class Why(StrEnum):
+    """Why nothing of a claim leaves."""
+
+    NO_STORED_QUOTE = "no_stored_quote"
+    GUESS = "guess"
+    GOES_BEYOND = "goes_beyond"
+    SAYS_NOTHING = "says_nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A claim of which nothing leaves."""
+
+    number: int
+    """Its place among the claims, from 1."""
+    why: Why
+    rules: tuple[LintRule, ...] = ()
+    """What it breaks when it goes beyond its quotes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stated:
     """What of a model's claims leaves."""
 
     statements: tuple[Statement, ...]
-    dropped: int
+    dropped: tuple[Dropped, ...]
     """Claims of which nothing leaves."""
 
 
@@ -85,32 +108,42 @@ def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, 
 
 def borne_out(claims: Sequence[Claim], citations: Citations, question: str) -> Stated:
     """The claims as far as the stored text bears them out, in order; nothing is said twice."""
-    statements, dropped = dict[Statement, None](), 0
-    for claim in claims:
-        left = tuple(_statements_of(claim, citations, question))
+    statements, dropped = dict[Statement, None](), list[Dropped]()
+    for number, claim in enumerate(claims, start=1):
+        stored = {quote: words for quote in claim.quotes if (words := citations.stored(quote))}
+        why, rules = _fault(claim, tuple(stored.values()), question)
+        left = () if why else tuple(_statements_of(stored, citations))
         statements |= dict.fromkeys(left)
-        dropped += not left
-    return Stated(tuple(statements), dropped)
+        if not left:
+            dropped.append(Dropped(number, why or Why.SAYS_NOTHING, rules))
+    for one in dropped:
+        _drops.add(1, {"clausegate.dropped.why": one.why})
+    return Stated(tuple(statements), tuple(dropped))
 
 
-def _statements_of(claim: Claim, citations: Citations, question: str) -> Iterator[Statement]:
+def _fault(claim: Claim, quotes: Sequence[str], question: str) -> tuple[Why | None, tuple[LintRule, ...]]:
+    """What is wrong with a claim, None for nothing, and the rules of the lint that it breaks.
+
+    Conditions that it leaves out are no fault: what leaves is the quote, which has them.
+    """
+    if not quotes:
+        return Why.NO_STORED_QUOTE, ()
+    if claim.text in map(plain, quotes):
+        return None, ()
+    if _guesses(claim.text, quotes):
+        return Why.GUESS, ()
+    rules = dict.fromkeys(one.rule for one in lint(claim.text, quotes, question))
+    broken = tuple(rule for rule in rules if rule is not LintRule.CONDITION)
+    return (Why.GOES_BEYOND if broken else None), broken
+
+
+def _statements_of(stored: Mapping[Quote, str], citations: Citations) -> Iterator[Statement]:
     """The quotes of a claim, one by one; headings and headers of tables are cited with the others."""
-    stored = {quote: words for quote in claim.quotes if (words := citations.stored(quote))}
-    quotes = tuple(stored.values())
-    said = claim.text in map(plain, quotes)
-    if not quotes or (not said and _goes_beyond(claim.text, quotes, question)):
-        return
     standing = [quote for quote in stored if citations.says_something(quote)]
     cited = {quote: one for quote in stored if standing and (one := citations.cite(quote))}
     above = tuple(dict.fromkeys(one.number for quote, one in cited.items() if quote not in standing))
     for one in dict.fromkeys(cited[quote] for quote in standing):
         yield Statement(one.quote, (one.source.upper(),), (one.number, *above))
-
-
-def _goes_beyond(text: str, quotes: Sequence[str], question: str) -> bool:
-    """The same but for conditions that a text leaves out: what leaves is the quote, which has them."""
-    findings = lint(text, quotes, question)
-    return _guesses(text, quotes) or any(one.rule is not LintRule.CONDITION for one in findings)
 
 
 def overstates(text: str, quotes: Sequence[str], question: str = "") -> bool:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from opentelemetry.trace import Span
 
 from chassis.auth import Caller
+from chassis.telemetry import stage
 from inference.chat.model import TokenUsage
 from services.answer.answers import Answer, GateDecision, GateTier
-from services.answer.corpus import Found, Leg
+from services.answer.corpus import Found, Leg, ResolvedDefinition
 from services.answer.query.budget import BudgetReport
 from services.answer.query.grading import GradedCandidate
 from services.answer.query.questions import Question
 from services.answer.records.usage import Ledger
+
+if TYPE_CHECKING:
+    from services.answer.query.stating import Dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,30 @@ class Progress:
     prompt_version: str = ""
     """Of the prompt that the answer model was shown; empty before, and without one."""
     dropped_statements: int = 0
+    strong: tuple[GradedCandidate, ...] = ()
+    """What would be kept if there were no bound of how many."""
+    packed: tuple[GradedCandidate, ...] | None = None
+    """What fitted the budget; None before."""
+    resolved: tuple[ResolvedDefinition, ...] = ()
+    """Definitions that were found."""
+    defined: tuple[ResolvedDefinition, ...] = ()
+    """Those of them in the context."""
+    dropped: tuple[Dropped, ...] = ()
+    """Statements of the model that did not leave, and why."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Time of each stage so far."""
     answer: Answer | None = None
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Span]:
+        """A stage of this query, whose time is kept by the query's own clock."""
+        clock = self.run.clock
+        began = clock.seconds()
+        try:
+            with stage(name) as span:
+                yield span
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + clock.seconds() - began
 
 
 @dataclass(frozen=True, slots=True)

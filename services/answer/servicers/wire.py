@@ -9,15 +9,15 @@ from datetime import datetime, timedelta
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from clausegate.answer.v1 import answer_pb2, debug_pb2
+from clausegate.answer.v1 import answer_pb2
 from clausegate.answer.v1 import query_service_pb2 as query_pb2
 from clausegate.corpus.v1 import citation_pb2, span_pb2
 from services.answer import answers
 from services.answer.corpus import Span
 from services.answer.query import events
 from services.answer.query.questions import Question
-from services.answer.records import tracking
 from services.answer.records.usage import StageUsage
+from services.answer.servicers.debug import debug_to_wire, gate_to_wire
 
 
 def question_of(request: query_pb2.QueryRequest | query_pb2.StreamQueryRequest) -> Question:
@@ -48,7 +48,7 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         notes=[_note(one) for one in answer.notes],
         markdown=response.markdown,
         usage=usage_to_wire(response.usage),
-        debug=_debug(response.debug) if response.debug else None,
+        debug=debug_to_wire(response.debug, response.explanation) if response.debug else None,
         dry_run=_dry_run(response.dry_run) if response.dry_run else None,
     )
 
@@ -79,7 +79,7 @@ def _stage(event: events.StageEvent) -> query_pb2.StreamQueryResponse:
             graded = [answer_pb2.GradedChunk(**asdict(chunk)) for chunk in chunks]
             return message(graded=query_pb2.Graded(chunks=graded))
         case events.Gated(decision):
-            return message(gated=query_pb2.Gated(decision=_gate(decision)))
+            return message(gated=query_pb2.Gated(decision=gate_to_wire(decision)))
         case events.Estimated(dry_run):
             return message(estimated=query_pb2.Estimated(dry_run=_dry_run(dry_run)))
 
@@ -179,28 +179,13 @@ def _note(one: answers.Note) -> answer_pb2.Note:
     return answer_pb2.Note(kind=kind, text=one.text, citation_numbers=one.citation_numbers)
 
 
-def _gate(one: answers.GateDecision) -> answer_pb2.GateDecision:
-    return answer_pb2.GateDecision(
-        enabled=one.enabled,
-        passed=one.passed,
-        tier=answer_pb2.GateTier.Value(f"GATE_TIER_{one.tier.name}"),
-        rule=answer_pb2.GateRule.Value(f"GATE_RULE_{one.rule.name}"),
-        top_score=one.top_score,
-        threshold=one.threshold,
-        min_chunks_required=one.min_chunks_required,
-        chunks_above_threshold=one.chunks_above_threshold,
-        ratio=one.ratio,
-        calibrated=one.calibrated,
-    )
-
-
 def _refusal(one: answers.Refusal) -> answer_pb2.Refusal:
     absence = one.absence
     return answer_pb2.Refusal(
         reason=answer_pb2.RefusalReason.Value(f"REFUSAL_REASON_{one.reason.name}"),
         message=one.message,
         missing=one.missing,
-        gate=_gate(one.gate),
+        gate=gate_to_wire(one.gate),
         nearest_clauses=[clause_to_wire(clause) for clause in one.nearest_clauses],
         absence=answer_pb2.AbsenceEvidence(
             index_revision=absence.index_revision,
@@ -249,30 +234,3 @@ def timestamp_to_wire(instant: datetime) -> Timestamp:
     timestamp = Timestamp()
     timestamp.FromDatetime(instant)
     return timestamp
-
-
-def _debug(one: tracking.DebugRecord) -> debug_pb2.DebugRecord:
-    gate, budget, found, ranking = one.confidence_gate, one.budget, one.retrieval, one.reranking
-    return debug_pb2.DebugRecord(
-        timestamp=timestamp_to_wire(one.timestamp),
-        original_query=one.original_query,
-        normalized_query=one.normalized_query,
-        retrieval=debug_pb2.DebugRetrieval(
-            vector=debug_pb2.DebugLeg(**asdict(found.vector)),
-            bm25=debug_pb2.DebugLeg(**asdict(found.bm25)),
-            merged=debug_pb2.DebugMerged(**asdict(found.merged)),
-        ),
-        reranking=debug_pb2.DebugReranking(
-            input_chunks=ranking.input_chunks,
-            kept_chunks=ranking.kept_chunks,
-            dropped_chunks=ranking.dropped_chunks,
-            scores=[debug_pb2.DebugScore(**asdict(score)) for score in ranking.scores],
-        ),
-        confidence_gate=debug_pb2.DebugConfidenceGate(**asdict(gate)) if gate else None,
-        budget=debug_pb2.DebugBudget(**asdict(budget)) if budget else None,
-        llm=debug_pb2.DebugLlm(**asdict(one.llm)),
-        answer_generated=one.answer_generated,
-        latency_ms=one.latency_ms,
-        query_id=one.query_id,
-        trace_id=one.trace_id,
-    )

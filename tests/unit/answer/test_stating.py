@@ -63,7 +63,7 @@ def test_a_statement_that_its_quotes_bear_out_leaves_as_the_quotes():
     (statement,) = stated.statements
     assert (statement.text, statement.source_prefixes) == (LAW, ("CME",))
     assert [kept.all[n - 1].quote for n in statement.citation_numbers] == [LAW]
-    assert stated.dropped == 0
+    assert stated.dropped == ()
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_fee_with_two_quotes_leaves_as_two_statements_not_as_one_stitched_text
 )
 def test_what_stored_text_does_not_bear_out_is_dropped_counted_and_cites_nothing(text, quotes):
     stated, kept = said((text, quotes))
-    assert (stated.statements, stated.dropped) == ((), 1)
+    assert (stated.statements, len(stated.dropped)) == ((), 1)
     assert kept.all == ()
 
 
@@ -134,7 +134,7 @@ def test_a_quote_set_otherwise_is_cited_as_stored():
 
 def test_what_is_said_twice_leaves_once_and_is_not_counted_as_dropped():
     stated, _ = said(("Pay USD 120.", [("c1", FEE)]), ("USD 120 is the fee.", [("c1", FEE)]))
-    assert ([one.text for one in stated.statements], stated.dropped) == ([FEE], 0)
+    assert ([one.text for one in stated.statements], len(stated.dropped)) == ([FEE], 0)
 
 
 def test_words_cut_out_of_a_sentence_are_cited_as_the_whole_sentence():
@@ -147,12 +147,12 @@ def test_a_denial_cannot_be_left_out_of_a_quote():
     stated, _ = said(
         ("Subscriber shares data with clients.", [("c1", "Subscriber shares data with clients.")])
     )
-    assert (stated.statements, stated.dropped) == ((), 1)
+    assert (stated.statements, len(stated.dropped)) == ((), 1)
 
 
 def test_a_heading_proves_nothing_and_a_header_goes_with_its_row():
     stated, kept = said(("Exclusive licence.", [("c3", "EXCLUSIVE LICENCE")]))
-    assert (stated.statements, stated.dropped, kept.all) == ((), 1, ())
+    assert (stated.statements, len(stated.dropped), kept.all) == ((), 1, ())
     stated, _ = said(("Display is USD 5.", [("c3", "Service | Fee (USD)"), ("c3", "Display | 5")]))
     assert [(one.text, one.citation_numbers) for one in stated.statements] == [("Display | 5", (2, 1))]
 
@@ -171,4 +171,4 @@ def test_an_extract_of_a_list_comes_with_what_leads_into_the_list():
 
 def test_a_condition_that_a_claim_leaves_out_is_told_by_the_quote():
     stated, _ = said(("Derived data stay property of the Vendor.", [("c1", CONDITION)]))
-    assert ([one.text for one in stated.statements], stated.dropped) == ([CONDITION], 0)
+    assert ([one.text for one in stated.statements], len(stated.dropped)) == ([CONDITION], 0)

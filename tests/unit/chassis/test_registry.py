@@ -3,6 +3,7 @@
 import pytest
 
 from services.answer.answers import GateRule, RefusalReason
+from services.answer.query.stating import Why
 from services.answer.records.tracking import TaskName
 from services.ingest.records import Outcome
 from tests import registry
@@ -71,10 +72,11 @@ def test_no_field_is_listed_that_is_never_logged():
         ("clausegate.why", registry.names_given_to("Refused", 0) | {"missing"}),
         ("clausegate.task", {each.value for each in TaskName}),
         ("clausegate.refusal_reason", {each.value for each in RefusalReason}),
+        ("clausegate.dropped.why", {each.value for each in Why}),
         ("clausegate.gate.rule", {each.value for each in GateRule}),
         ("clausegate.ingest.outcome", {each.name.lower() for each in Outcome} | {"failed"}),
     ],
-    ids=["stage", "queue", "why", "task", "refusal", "rule", "ingested"],
+    ids=["stage", "queue", "why", "task", "refusal", "dropped", "rule", "ingested"],
 )
 def test_the_values_of_a_closed_set_are_listed(attribute, used):
     assert registry.values()[attribute] == used
