@@ -16,6 +16,7 @@ from clausegate.answer.v1.query_service_pb2 import QueryResponse, StreamQueryReq
 from cli.connection import Gateway
 from cli.costs import model_notes, print_dry_run
 from cli.errors import CommandError
+from cli.explaining import print_explanation
 from cli.output import Output
 from cli.panels import Asked, response_panel
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
@@ -50,7 +51,8 @@ def ask(  # noqa: PLR0913 - the options of a command are its parameters
         ),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Show supporting clauses whole.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Print how the answer came about.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print the debug record as JSON.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Print how the answer came about.")] = False,
     log_queries: Annotated[
         bool, typer.Option("--log-queries", help="Print the audit record of this query (own stack only).")
     ] = False,
@@ -66,12 +68,12 @@ def ask(  # noqa: PLR0913 - the options of a command are its parameters
         document_ids=document or [],
         gate=gate,
         grading=grading,
-        debug=debug,
+        debug=debug or explain,
         max_cost_usd=max_cost,
         dry_run=dry_run,
     )
     gateway = Gateway(server, data, log_queries=log_queries, record=record, replay=replay)
-    run(_ask(gateway, request, Shown(full, debug), output), output)
+    run(_ask(gateway, request, Shown(full, debug, explain), output), output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,9 @@ class Shown:
     full: bool
     """Supporting clauses whole rather than around their quotes."""
     debug: bool
+    """The debug record, as JSON."""
+    explain: bool
+    """How it came about, for a person."""
 
 
 async def _ask(connection: Gateway, request: StreamQueryRequest, shown: Shown, output: Output) -> int:
@@ -96,6 +101,8 @@ async def _ask(connection: Gateway, request: StreamQueryRequest, shown: Shown, o
     else:
         output.verbatim(plain(response.markdown))
         output.notes(model_notes(response.metadata))
+    if shown.explain and not output.as_json:
+        print_explanation(output.console, response)
     if shown.debug and not output.as_json:
         output.verbatim(_debug_json(response.debug))
     return REFUSED if response.HasField("refusal") else 0

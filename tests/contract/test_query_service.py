@@ -19,7 +19,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from chassis.channel import open_channel
 from chassis.server import serving
-from clausegate.answer.v1 import answer_pb2
+from clausegate.answer.v1 import answer_pb2, debug_pb2
 from clausegate.answer.v1.query_service_pb2 import QueryRequest, QueryResponse, StreamQueryRequest
 from clausegate.answer.v1.query_service_pb2_grpc import QueryServiceStub
 from clausegate.corpus.v1 import citation_pb2, document_pb2
@@ -552,6 +552,28 @@ async def test_the_debug_record_is_returned_when_asked_for_and_written_always(qu
     assert first["query_id"] == debug.query_id == response.metadata.query_id
     assert first["retrieval"]["merged"]["unique_chunks"] == debug.retrieval.merged.unique_chunks
     assert second["query_id"] == plain.metadata.query_id
+    assert "explanation" not in first
+
+
+async def test_a_query_is_explained_by_what_became_of_each_candidate_and_what_decided(queries):
+    response = await queries.Query(QueryRequest(query="Which law governs the agreement?", debug=True))
+    why, debug = response.debug.explanation, response.debug
+    kept = [one.chunk_id for one in why.candidates if one.fate == debug_pb2.CANDIDATE_FATE_KEPT]
+
+    assert [(one.chunk_id, one.score) for one in why.candidates] == [
+        (one.chunk_id, one.score) for one in debug.reranking.scores
+    ]
+    assert kept == [one.chunk_id for one in debug.reranking.scores if one.kept]
+    assert why.gate.passed
+    assert why.gate.top_score == debug.confidence_gate.top_score
+    assert {one.name for one in why.stages} == {
+        "retrieve",
+        "grade",
+        "gate",
+        "definitions",
+        "budget",
+        "verify",
+    }
 
 
 async def test_metadata_says_how_the_answer_was_made(queries):

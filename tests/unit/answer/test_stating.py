@@ -5,9 +5,10 @@ import pytest
 from services.answer.contracts.answer import AnswerReply
 from services.answer.corpus import Chunk, Document, Span
 from services.answer.query.composing import Draft
-from services.answer.query.stating import borne_out, claims_of, extracted
+from services.answer.query.stating import Why, borne_out, claims_of, extracted
 from services.answer.sentences import sentences_of
 from services.answer.verification.citing import Citations, Origin
+from services.answer.verification.lint import LintRule
 from services.answer.verification.signing import Signer
 
 FEE = "The Licensee shall pay a monthly display fee of USD 120 for each Device."
@@ -172,3 +173,21 @@ def test_an_extract_of_a_list_comes_with_what_leads_into_the_list():
 def test_a_condition_that_a_claim_leaves_out_is_told_by_the_quote():
     stated, _ = said(("Derived data stay property of the Vendor.", [("c1", CONDITION)]))
     assert ([one.text for one in stated.statements], len(stated.dropped)) == ([CONDITION], 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "why", "rules"),
+    [
+        ("The law of Illinois governs.", "Nobody ever wrote this.", Why.NO_STORED_QUOTE, set()),
+        ("The laws of Illinois likely govern this Agreement.", LAW, Why.GUESS, set()),
+        ("The fee is USD 200.", FEE, Why.GOES_BEYOND, {LintRule.CURRENCY}),
+        ("The laws of Illinois do not govern.", LAW, Why.GOES_BEYOND, {LintRule.NEGATION}),
+    ],
+    ids=["no quote", "guess", "amount", "negation"],
+)
+def test_a_statement_that_is_dropped_says_why(text, quote, why, rules):
+    stated, _ = said(("Governed by the laws of Illinois.", [("c1", LAW)]), (text, [("c1", quote)]))
+    (dropped,) = stated.dropped
+
+    assert (dropped.number, dropped.why) == (2, why)
+    assert rules <= set(dropped.rules)

@@ -1,0 +1,164 @@
+"""How an answer came about, for people: a projection of one `QueryResponse` with its debug record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from clausegate.answer.v1.answer_pb2 import GateDecision, GateRule, GateTier, StageUsage
+from clausegate.answer.v1.debug_pb2 import (
+    CandidateFate,
+    DebugCandidate,
+    DebugDropped,
+    DebugExplanation,
+    DebugRecord,
+    DroppedReason,
+)
+from clausegate.answer.v1.grounding_service_pb2 import LintRule
+from clausegate.answer.v1.query_service_pb2 import QueryResponse
+from cli.costs import dollars
+from cli.passages import visible
+from cli.tables import print_table
+
+FATES = {
+    CandidateFate.CANDIDATE_FATE_KEPT: "kept",
+    CandidateFate.CANDIDATE_FATE_TOO_WEAK: "dropped: too weak",
+    CandidateFate.CANDIDATE_FATE_BEYOND_LIMIT: "dropped: enough better ones",
+    CandidateFate.CANDIDATE_FATE_OVER_BUDGET: "dropped: over the token budget",
+}
+RULES = {
+    GateRule.GATE_RULE_PASSED: "passed",
+    GateRule.GATE_RULE_NOTHING_RETRIEVED: "refused: nothing was retrieved",
+    GateRule.GATE_RULE_BELOW_THRESHOLD: "refused: no candidate reaches the threshold",
+    GateRule.GATE_RULE_TOO_FEW_CHUNKS: "refused: too few candidates reach the threshold",
+    GateRule.GATE_RULE_SCORE_TOO_LOW: "refused: the best score is too low",
+    GateRule.GATE_RULE_RATIO_TOO_LOW: "refused: the best score does not stand out from the second",
+}
+DROPPED = {
+    DroppedReason.DROPPED_REASON_NO_STORED_QUOTE: "none of its quotes stands in what the model was shown",
+    DroppedReason.DROPPED_REASON_GUESS: "it guesses",
+    DroppedReason.DROPPED_REASON_GOES_BEYOND: "it says more than its quotes",
+    DroppedReason.DROPPED_REASON_SAYS_NOTHING: "its quotes say nothing by themselves",
+}
+
+
+def print_explanation(console: Console, response: QueryResponse) -> None:
+    """Everything that led to the answer or the refusal, in the order in which it happened."""
+    record, why = response.debug, response.debug.explanation
+    _section(console, "Understood", _understood(record, why))
+    _section(console, "Found", _found(record))
+    _section(console, "Graded", _graded(response))
+    _candidates(console, why)
+    if why.HasField("gate"):
+        _section(console, "Gate", _gate(why.gate))
+    _section(console, "Definitions", _definitions(why))
+    if record.HasField("budget"):
+        _section(console, "Budget", _budget(record))
+    _section(console, "Verification", _verified(response))
+    _section(console, "Time and cost", [*_times(record), *map(_cost, response.usage)])
+    _section(console, "Records", [f"query {record.query_id}", f"trace {record.trace_id or 'none'}"])
+
+
+def _section(console: Console, title: str, lines: Iterator[str] | list[str]) -> None:
+    shown = list(lines)
+    if shown:
+        console.print(Text(title, "bold"))
+        for line in shown:
+            console.print(Text(f"  {visible(line)}"), soft_wrap=True)
+
+
+def _understood(record: DebugRecord, why: DebugExplanation) -> Iterator[str]:
+    yield f"searched for: {record.normalized_query}" if record.normalized_query else "nothing was searched"
+    for one in why.routed:
+        yield f"the question names {one.document_id} ({one.share:.0%} of the best match)"
+    if not why.routed:
+        yield "it names no document: all in scope were searched"
+
+
+def _found(record: DebugRecord) -> Iterator[str]:
+    legs = (("vectors", "cosine", record.retrieval.vector), ("keywords", "BM25", record.retrieval.bm25))
+    for name, unit, leg in legs:
+        best = f", best {unit} {leg.top_score:.3f}" if leg.HasField("top_score") else ""
+        yield f"{name}: {leg.count} hits{best}"
+    yield f"together: {record.retrieval.merged.unique_chunks} different chunks"
+
+
+def _graded(response: QueryResponse) -> Iterator[str]:
+    metadata, why = response.metadata, response.debug.explanation
+    yield f"by {metadata.grader}" if metadata.grader else "not graded: candidates stand with their raw scores"
+    if metadata.grading_failure:
+        yield f"the model that was to grade failed: {metadata.grading_failure}"
+    if why.HasField("background_mean"):
+        yield f"background: elsewhere the question scores {why.background_mean:.3f} on average"
+
+
+def _candidates(console: Console, why: DebugExplanation) -> None:
+    if why.candidates:
+        console.print(
+            Text(f"  the best {len(why.candidates)}: cosine, BM25, evidence, grade (0 to 3), score")
+        )
+        columns = ("#", "Cosine#", "BM25#", "Evidence#", "Grade#", "Score#", "Fate", "Where")
+        print_table(
+            console, columns, (_candidate(number, one) for number, one in enumerate(why.candidates, 1))
+        )
+
+
+def _candidate(number: int, one: DebugCandidate) -> tuple[str, ...]:
+    grade = str(one.grade) if one.HasField("grade") else "-"
+    scores = (f"{one.similarity:.3f}", f"{one.bm25:.2f}", f"{one.combined:.3f}", grade, f"{one.score:.3f}")
+    fate = FATES.get(one.fate, "unknown to this version")
+    return (str(number), *scores, fate, f"{one.document_id} › {one.section}")
+
+
+def _gate(gate: GateDecision) -> Iterator[str]:
+    yield RULES.get(gate.rule, "a rule that this version does not know")
+    if not gate.enabled:
+        yield "it was switched off: only finding nothing refuses"
+    graded = gate.tier == GateTier.GATE_TIER_GRADED
+    best = f"{gate.top_score:.3f}" if gate.HasField("top_score") else "none"
+    yield f"best {'graded' if graded else 'raw'} score {best}, threshold {gate.threshold:.3f}"
+    yield f"{gate.chunks_above_threshold} candidates reach it, {gate.min_chunks_required} needed"
+    if gate.HasField("ratio"):
+        yield f"the best is {gate.ratio:.2f} times the second"
+    if not gate.calibrated:
+        yield "not calibrated on this index"
+
+
+def _definitions(why: DebugExplanation) -> Iterator[str]:
+    for one in why.definitions:
+        used = "in the context" if one.kept else "left out"
+        yield f"{one.term} ({one.document_id}), depth {one.depth}: {used}"
+
+
+def _budget(record: DebugRecord) -> Iterator[str]:
+    budget = record.budget
+    yield f"{budget.final_tokens:,} of {budget.target_tokens:,} tokens used"
+    yield f"{budget.chunks_kept} chunks fit, {budget.chunks_dropped} did not"
+
+
+def _verified(response: QueryResponse) -> Iterator[str]:
+    if response.statements:
+        yield f"{len(response.statements)} statements and {len(response.citations)} citations stand"
+    for one in response.debug.explanation.dropped_statements:
+        yield f"statement {one.number} of the model left out: {_dropped(one)}"
+
+
+def _dropped(one: DebugDropped) -> str:
+    rules = ", ".join(LintRule.Name(rule).removeprefix("LINT_RULE_").lower() for rule in one.rules)
+    reason = DROPPED.get(one.reason, "for a reason that this version does not know")
+    return f"{reason} ({rules})" if rules else reason
+
+
+def _times(record: DebugRecord) -> Iterator[str]:
+    for stage in record.explanation.stages:
+        yield f"{stage.name}: {stage.latency_ms:,.1f} ms"
+    yield f"in all: {record.latency_ms:,.1f} ms"
+
+
+def _cost(one: StageUsage) -> str:
+    price = dollars(one.cost_usd) if one.priced else "no price"
+    repairs = f", {one.repairs} repairs" if one.repairs else ""
+    sent = f"{one.prompt_tokens:,} tokens sent, {one.completion_tokens:,} received"
+    return f"{one.stage} by {one.model}: {one.calls} calls{repairs}, {sent}, {price}"
