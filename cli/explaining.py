@@ -96,9 +96,7 @@ def _graded(response: QueryResponse) -> Iterator[str]:
 
 def _candidates(console: Console, why: DebugExplanation) -> None:
     if why.candidates:
-        console.print(
-            Text(f"  the best {len(why.candidates)}: cosine, BM25, evidence, grade (0 to 3), score")
-        )
+        console.print(Text(f"  the best {len(why.candidates)}: cosine, BM25, evidence, grade, score"))
         columns = ("#", "Cosine#", "BM25#", "Evidence#", "Grade#", "Score#", "Fate", "Where")
         print_table(
             console, columns, (_candidate(number, one) for number, one in enumerate(why.candidates, 1))
