@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Self
 
+from chassis.errors import Conflict
 from chassis.telemetry import stage
 from inference.embedding.model import EmbeddingModel
 from services.retrieval.background import UNCALIBRATED, Background
@@ -30,6 +31,12 @@ from services.retrieval.store.port import Legs, Store
 
 WEAK_BM25 = 2.0
 """KEYWORD_FIRST also asks the vectors when no keyword hit reaches this (CH-8)."""
+ATTEMPTS = 3
+"""Times that a search begins anew because a document that it found was replaced meanwhile."""
+
+
+class DocumentsChanging(Conflict):
+    """Each time that a search came to read what it had found, another part of it had been replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +152,19 @@ class Searcher:
     async def search(self, query: SearchQuery) -> Found:
         """The chunks that best match, best first.
 
-        Raises `SourceNotFound`, `DocumentNotFound`, `IndexBehind` and `StoreUnavailable`.
+        Raises `SourceNotFound`, `DocumentNotFound`, `IndexBehind`, `DocumentsChanging` and
+        `StoreUnavailable`.
+        """
+        for _ in range(ATTEMPTS):
+            found = await self._search(query)
+            if found is not None:
+                return found
+        message = "Documents are replaced faster than they can be read; repeat the call."
+        raise DocumentsChanging(message, retry_after_seconds=1.0)
+
+    async def _search(self, query: SearchQuery) -> Found | None:
+        """None when a document was replaced between what was found of it and what was read: without it a
+        question could seem to have no answer.
         """
         await check_scope(self._store, query.scope)
         await check_versions(self._store, query.at_least)
@@ -168,11 +187,9 @@ class Searcher:
             chunks = await self._store.chunks([each.passage.chunk_id for each in ranked])
         if background and self._model.name != MEASURED_MODEL:
             background = UNCALIBRATED
-        candidates = tuple(
-            pool.candidate(each, chunks[each.passage.chunk_id])
-            for each in ranked
-            if each.passage.chunk_id in chunks
-        )
+        if any(each.passage.chunk_id not in chunks for each in ranked):
+            return None
+        candidates = tuple(pool.candidate(each, chunks[each.passage.chunk_id]) for each in ranked)
         return Found(asked, candidates, pool.vector, pool.keyword, background, revision)
 
     def _route(self, query: SearchQuery, overview: Overview) -> Route | None:

@@ -69,7 +69,9 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     parser. Example: a PDF made to loop.
     """
     ERROR_REASON_DOCUMENT_CONFLICT: _ErrorReason.ValueType  # 18
-    """ABORTED: another upload of the same document became visible meanwhile, or runs now. Repeating is safe."""
+    """ABORTED: another upload of the same document became visible meanwhile, or runs now; or a document was replaced
+    while it was quoted, and nothing was left to say. Repeating is safe.
+    """
     ERROR_REASON_EMBEDDING_MODEL_MISMATCH: _ErrorReason.ValueType  # 19
     """FAILED_PRECONDITION: the index was made with another embedding model. Example: index `all-MiniLM-L6-v2`
     (384), configured `text-embedding-3-large` (3,072); the message says how to go on.
@@ -193,7 +195,9 @@ ERROR_REASON_DOCUMENT_PARSER_FAILED: ErrorReason.ValueType  # 17
 parser. Example: a PDF made to loop.
 """
 ERROR_REASON_DOCUMENT_CONFLICT: ErrorReason.ValueType  # 18
-"""ABORTED: another upload of the same document became visible meanwhile, or runs now. Repeating is safe."""
+"""ABORTED: another upload of the same document became visible meanwhile, or runs now; or a document was replaced
+while it was quoted, and nothing was left to say. Repeating is safe.
+"""
 ERROR_REASON_EMBEDDING_MODEL_MISMATCH: ErrorReason.ValueType  # 19
 """FAILED_PRECONDITION: the index was made with another embedding model. Example: index `all-MiniLM-L6-v2`
 (384), configured `text-embedding-3-large` (3,072); the message says how to go on.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chassis.errors import Conflict
 from inference.tokens import TokenCounter
 from services.answer.answers import Answer, RefusalReason, Statement
 from services.answer.context import format_chunk, format_entry
@@ -52,7 +53,8 @@ class Drafting:
     async def draft(self, task: Task, progress: Progress, found: Found) -> Answer | RefusalReason:
         """The verified answer from the kept passages of a query, or why there is none.
 
-        Raises what `Completer.ask` raises: a model that fails is an error, and nothing stands in for it.
+        Raises what `Completer.ask` raises: a model that fails is an error, and nothing stands in for it; and
+        `Conflict` when nothing could be verified because documents were replaced meanwhile.
         """
         definitions = await self._define(progress, found)
         draft = self._fit(progress, found, definitions)
@@ -128,6 +130,10 @@ class Drafting:
                 progress.dropped_statements = len(stated.dropped)
                 draft = _with_definitions_in_use(draft, statements)
                 span.set_attribute("clausegate.dropped_statements", len(stated.dropped))
+            if not statements and any(each not in chunks for each in draft.chunk_ids()):
+                # What is left of them may say nothing, and what took their place may say it all.
+                message = "A document that the answer rests on is being replaced; repeat the call."
+                raise Conflict(message, retry_after_seconds=1.0)
             answer = compose(draft, statements, citations, chunks, documents) if statements else Answer()
             span.set_attribute("clausegate.citations", len(answer.citations))
         return answer

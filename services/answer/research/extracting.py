@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from chassis.errors import Conflict
 from inference.tokens import TokenCounter
 from services.answer.answers import GateRule, RefusalReason
 from services.answer.context import format_chunk, lay_out
@@ -162,11 +163,18 @@ class Extractor:
         return shown
 
     async def _verify(self, passages: Sequence[Passage], wanted: Wanted, model: str) -> Delivered:
-        """Re-read every chunk that is quoted, and deliver what stands there now."""
-        stored, documents = await self._retrieval.read_back(
-            one.chunk.chunk_id for one in passages if one.chunk
-        )
-        return deliver(passages, Citations(stored, documents, self._origin(model), self._signer), wanted)
+        """Re-read every chunk that is quoted, and deliver what stands there now.
+
+        Raises `Conflict` when nothing does because documents were replaced meanwhile.
+        """
+        quoted = [one.chunk.chunk_id for one in passages if one.chunk]
+        stored, documents = await self._retrieval.read_back(quoted)
+        citations = Citations(stored, documents, self._origin(model), self._signer)
+        delivered = deliver(passages, citations, wanted)
+        if not delivered.verified and any(each not in stored for each in quoted):
+            message = "A document that the passages come from is being replaced; repeat the call."
+            raise Conflict(message, retry_after_seconds=1.0)
+        return delivered
 
     def _origin(self, model: str) -> Origin:
         config_sha256 = self._policy.sha256()
