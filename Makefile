@@ -44,6 +44,9 @@ soak: setup ## run what takes longer: many kills, many generated cases
 	$(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 -o faulthandler_timeout=0 \
 		--hypothesis-profile thorough tests/unit
 
+faults: setup ## kill, pause, fill and cut off running processes under load: SECONDS=300 SEED=1
+	$(BIN)/python -m tests.faults --seconds $(or $(SECONDS),300) --seed $(or $(SEED),1)
+
 check: $(READY) ## lint, types, import rules, contracts, deployment
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -127,4 +130,4 @@ lock: $(READY) ## pin every package with its hashes in requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --all-extras \
 		--quiet --custom-compile-command "make lock" pyproject.toml --output-file requirements.lock
 
-.PHONY: help setup demo run test test-weaviate soak check audit manifests breaking eval bench images up down protos lock
+.PHONY: help setup demo run test test-weaviate soak faults check audit manifests breaking eval bench images up down protos lock

@@ -18,6 +18,8 @@ class Wire:
         self._passing: set[asyncio.Task[None]] = set()
         self._flowing = asyncio.Event()
         self._flowing.set()
+        self._answering = asyncio.Event()
+        self._answering.set()
 
     async def __aenter__(self) -> Self:
         await self.mend()
@@ -36,10 +38,18 @@ class Wire:
         if self._listening is not None:
             self._listening.close()
             self._listening = None
+        await self.reset()
+
+    async def reset(self) -> None:
+        """Reset all connections, as a machine in between does that has forgotten them."""
         for end in tuple(self._ends):
             end.transport.abort()
-        self._flowing.set()
+        self.release()
         await asyncio.gather(*self._passing, return_exceptions=True)
+
+    def deafen(self) -> None:
+        """Take connections, pass on what is asked, and none of what is answered."""
+        self._answering.clear()
 
     def hold(self) -> None:
         """Take connections and bytes, and pass none on."""
@@ -48,6 +58,7 @@ class Wire:
     def release(self) -> None:
         """Pass on what was held, and all else."""
         self._flowing.set()
+        self._answering.set()
 
     async def _connect(self, near_in: asyncio.StreamReader, near: asyncio.StreamWriter) -> None:
         task, ends = asyncio.current_task(), {near}
@@ -59,8 +70,8 @@ class Wire:
             ends.add(far)
             self._ends |= ends
             async with asyncio.TaskGroup() as passing:
-                passing.create_task(self._pass(near_in, far))
-                passing.create_task(self._pass(far_in, near))
+                passing.create_task(self._pass(near_in, far, self._flowing))
+                passing.create_task(self._pass(far_in, near, self._flowing, self._answering))
         except* OSError:
             pass  # an end is away, and so is the other
         finally:
@@ -69,9 +80,12 @@ class Wire:
             for end in ends:
                 end.close()
 
-    async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _pass(
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *gates: asyncio.Event
+    ) -> None:
         while data := await source.read(65_536):
-            await self._flowing.wait()
+            for gate in gates:
+                await gate.wait()
             sink.write(data)
             await sink.drain()
         sink.write_eof()

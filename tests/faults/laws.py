@@ -1,0 +1,108 @@
+"""What has to hold when everything is calm again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from clausegate import ClausegateError
+from tests.e2e.processes import clausegate
+from tests.faults.load import ABSENT, Users
+from tests.faults.stack import Process, Stack
+
+MAX_MEMORY_BYTES = 700 << 20
+MAX_FILES = 200
+MAX_THREADS = 120
+SPOOLED_SECONDS = 20.0
+
+
+async def documents_are_what_was_acknowledged(users: Users) -> list[str]:
+    """Each is there, whole, once, and answers; or it is gone, and stays so."""
+    wrong = []
+    listed = {document.document_id: document async for document in users.grpc.documents(deadline_seconds=60)}
+    there = {each.document_id for each in users.library.documents if each.acknowledged is not None}
+    if listed.keys() != there:
+        wrong.append(
+            f"listed but removed: {listed.keys() - there}; "
+            f"acknowledged but not listed: {there - listed.keys()}"
+        )
+    for document in users.library.documents:
+        text = document.acknowledged
+        if text is None:
+            wrong += await _is_gone(users, document.document_id)
+            continue
+        original = b"".join([part async for part in users.grpc.get_original(document.document_id)]).decode()
+        if original != text:
+            wrong.append(f"{document.document_id}: its original is not what was acknowledged")
+        if (found := listed.get(document.document_id)) and found.chunk_count != document.chunks:
+            wrong.append(
+                f"{document.document_id}: {found.chunk_count} chunks, acknowledged {document.chunks}"
+            )
+        if not await users.try_to(users.ask_by_rest, document):
+            wrong.append(f"{document.document_id} does not answer in calm")
+    return wrong
+
+
+async def _is_gone(users: Users, document_id: str) -> list[str]:
+    try:
+        await users.grpc.get_document(document_id)
+    except ClausegateError as error:
+        return [] if error.reason in ABSENT else [f"{document_id}: {error}"]
+    return [f"{document_id} was removed, and is there"]
+
+
+def the_audit_log_is_whole(stack: Stack, answered: set[str]) -> list[str]:
+    """Its chain verifies, and it holds a record of every answer that left."""
+    logs = stack.processes["answer"].folder / "data" / "logs"
+    verified = clausegate("audit", "verify", str(logs))
+    wrong = [] if verified.returncode == 0 else [f"audit verify: {verified.stdout}{verified.stderr}"]
+    recorded = {record["query_id"] for record in _records(logs)}
+    missing = answered - recorded
+    return [*wrong, *([f"{len(missing)} of {len(answered)} answers have no audit record"] if missing else [])]
+
+
+def _records(logs: Path) -> Iterator[dict]:
+    for file in logs.glob("queries.jsonl*"):
+        for line in file.read_bytes().splitlines():
+            yield json.loads(line)
+
+
+async def nothing_is_left_over(stack: Stack) -> list[str]:
+    """No temporary file stays, and no process has grown beyond bounds."""
+    wrong = [f"{name}: {each}" for name, process in stack.processes.items() for each in _size(process)]
+    spools = [
+        stack.processes["ingest"].folder / "data" / "archive" / ".spool",
+        stack.processes["gateway"].folder,
+    ]
+    for _ in range(int(SPOOLED_SECONDS)):
+        left = [file for folder in spools if folder.is_dir() for file in folder.rglob("*") if file.is_file()]
+        if not left:
+            return wrong
+        await asyncio.sleep(1)
+    return [*wrong, f"temporary files are left: {left[:5]}"]
+
+
+def _size(process: Process) -> Iterator[str]:
+    status = dict(
+        line.split(":\t", 1) for line in Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    )
+    memory, threads = int(status["VmRSS"].split()[0]) * 1024, int(status["Threads"])
+    files = len(os.listdir(f"/proc/{process.pid}/fd"))
+    if memory > MAX_MEMORY_BYTES or threads > MAX_THREADS or files > MAX_FILES:
+        yield f"{memory >> 20} MB, {threads} threads, {files} open files"
+
+
+def sizes(stack: Stack) -> str:
+    """What the processes take, on one line."""
+    shown = []
+    for name, process in stack.processes.items():
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        memory = int(status.split("VmRSS:")[1].split()[0]) >> 10
+        threads = status.split("Threads:")[1].split()[0]
+        shown.append(
+            f"{name} {memory} MB, {threads} threads, {len(os.listdir(f'/proc/{process.pid}/fd'))} files"
+        )
+    return "; ".join(shown)
