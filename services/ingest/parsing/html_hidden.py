@@ -59,36 +59,36 @@ def remove_hidden(root: etree._Element) -> int:
     """Take the hidden words out of a tree; how many characters besides white space those were."""
     sheet = Stylesheet(root)
     count = 0
-    waiting = [(root, _Look())]
-    while waiting:
-        element, outer = waiting.pop()
+    gone: list[etree._Element] = []
+    looks = [_Look()]
+    # A walk keeps hold of the elements above: lxml climbs the tree whenever it lets go of one, which takes time
+    # quadratic in the depth.
+    walk = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        if event == "end":
+            looks.pop()
+            if not looks[-1].shows() and element is not root:
+                count += _characters(element.tail)
+                element.tail = None
+            continue
         declared = sheet.of(element)
         if _is_gone(element, declared):
-            count += _characters("".join(_words(element)))
-            _empty(element)
+            gone.append(element)
+        if element.tag in _NO_WORDS or gone[-1:] == [element]:
+            walk.skip_subtree()
+            looks.append(looks[-1])
             continue
-        look = _look(element, declared, outer)
-        shows = look.shows()
-        if not shows:
+        looks.append(_look(element, declared, looks[-1]))
+        if not looks[-1].shows():
             count += _characters(element.text)
             element.text = None
-        for child in element:
-            if not shows:
-                count += _characters(child.tail)
-                child.tail = None
-            if child.tag not in _NO_WORDS:
-                waiting.append((child, look))
+    for element in gone:
+        count += _characters("".join(map(str, element.itertext())))
+        _empty(element)
     return count
 
 
 _NO_WORDS = frozenset({"script", "style", "head"})
-
-
-def _words(element: etree._Element) -> list[str]:
-    return [element.text or ""] + [
-        (inner.text or "" if inner.tag not in _NO_WORDS else "") + (inner.tail or "")
-        for inner in element.iterdescendants()
-    ]
 
 
 def _characters(text: str | None) -> int:
