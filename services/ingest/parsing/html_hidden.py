@@ -61,8 +61,8 @@ def remove_hidden(root: etree._Element) -> int:
     count = 0
     gone: list[etree._Element] = []
     looks = [_Look()]
-    # A walk keeps hold of the elements above: lxml climbs the tree whenever it lets go of one, which takes time
-    # quadratic in the depth.
+    # A walk keeps hold of the elements above: lxml climbs the tree whenever it lets go of one, which takes
+    # time quadratic in the depth.
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
         if event == "end":
