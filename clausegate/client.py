@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from clausegate.connection import Addresses, Reach
 from clausegate.library import Library
 from clausegate.questions import Questions
@@ -16,7 +18,7 @@ class Client(Questions, Searches, Library, Texts):
 def connect(
     address: str | Addresses,
     *,
-    api_key: str = "",
+    credential: str | Callable[[], str] = "",
     ca_certificates: bytes | None = None,
     client_certificate: tuple[bytes, bytes] | None = None,
     deadline_seconds: float = 240.0,
@@ -26,11 +28,13 @@ def connect(
     Use it as an async context manager. An address is `host:port`, `unix:/path`, or, for TLS as the entrance
     of a cluster offers it, `https://host[:port]` (443). `ca_certificates` (PEM) are trusted then in place of
     the public authorities, and `client_certificate`, a certificate and its key (PEM as well), is shown to who
-    asks for one. `api_key` is what `clausegate keys create` printed, for services that ask for one. Without
-    TLS it is sent as it is: let no network carry it that others can listen to. `deadline_seconds` bounds each
+    asks for one. `credential` is for services that ask who calls: an API key, as `clausegate keys create`
+    prints it, or a token (JWT); a function is asked for it with every call, since tokens expire. Without TLS
+    it is sent as it is: let no network carry it that others can listen to. `deadline_seconds` bounds each
     call that names no deadline of its own; the default leaves room for two calls of a model.
 
-    Raises `ValueError` for a key that is not printable ASCII without spaces, and for an address with a path.
+    Raises `ValueError` for a credential that is not printable ASCII without spaces, and for an address with a
+    path.
     """
     addresses = Addresses(address, address, address) if isinstance(address, str) else address
-    return Client(Reach(addresses, api_key, ca_certificates, client_certificate, deadline_seconds))
+    return Client(Reach(addresses, credential, ca_certificates, client_certificate, deadline_seconds))

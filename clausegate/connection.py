@@ -60,8 +60,8 @@ class Reach:
     """Where the services are, and how they are called."""
 
     addresses: Addresses
-    api_key: str = field(repr=False)
-    """Every call carries it unless it is empty."""
+    credential: str | Callable[[], str] = field(repr=False)
+    """Every call carries it, or what it returns, unless it is empty."""
     ca_certificates: bytes | None
     """PEM of the authorities that TLS trusts; None: the public ones."""
     client_certificate: tuple[bytes, bytes] | None = field(repr=False)
@@ -162,7 +162,7 @@ class Connection:
 
 def _channel(address: str, reach: Reach) -> grpc.aio.Channel:
     options = [("grpc.service_config", _SERVICE_CONFIG)]
-    interceptors = bearer(reach.api_key)
+    interceptors = bearer(reach.credential)
     if not address.startswith(_TLS):
         return grpc.aio.insecure_channel(address, options=options, interceptors=interceptors)
     parts = urlsplit(address)

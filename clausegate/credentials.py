@@ -1,22 +1,26 @@
-"""The caller's API key on every call.
+"""The caller's credential, an API key or a token, on every call.
 
-grpc has credentials of a call, but sends them over channels with TLS only. The key goes along as metadata
+grpc has credentials of a call, but sends them over channels with TLS only. Ours goes along as metadata
 therefore, over TLS as well.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import grpc.aio
 
 
 class _Bearer:
-    def __init__(self, api_key: str) -> None:
-        self._entry = ("authorization", f"Bearer {api_key}")
+    def __init__(self, credential: str | Callable[[], str]) -> None:
+        self._credential = credential
 
     async def _call(self, continuation: Any, details: Any, request: Any) -> Any:
-        metadata = grpc.aio.Metadata(*tuple(details.metadata or ()), self._entry)
+        presented = self._credential if isinstance(self._credential, str) else self._credential()
+        entry = ("authorization", f"Bearer {presented}")
+        metadata = grpc.aio.Metadata(*tuple(details.metadata or ()), entry)
         return await continuation(details._replace(metadata=metadata), request)
 
 
@@ -35,12 +39,12 @@ class _StreamStream(_Bearer, grpc.aio.StreamStreamClientInterceptor):
         return await self._call(continuation, details, requests)
 
 
-def bearer(api_key: str) -> list[grpc.aio.ClientInterceptor]:
-    """Interceptors that let calls carry a key; none for an empty one. The services have no call of a fourth
-    kind.
+def bearer(credential: str | Callable[[], str]) -> list[grpc.aio.ClientInterceptor]:
+    """Interceptors that let calls carry a credential, or what a function returns; none for an empty one. The
+    services have no call of a fourth kind.
 
-    Raises `ValueError`, which does not show the key.
+    Raises `ValueError`, which does not show it.
     """
-    if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
-        raise ValueError("an API key is printable ASCII without spaces")
-    return [kind(api_key) for kind in (_UnaryUnary, _UnaryStream, _StreamStream)] if api_key else []
+    if isinstance(credential, str) and not re.fullmatch("[!-~]*", credential):
+        raise ValueError("a credential is printable ASCII without spaces")
+    return [kind(credential) for kind in (_UnaryUnary, _UnaryStream, _StreamStream)] if credential else []

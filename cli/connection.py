@@ -66,11 +66,13 @@ class Gateway:
 
 
 def _authorization(settings: CommandSettings) -> dict[str, str]:
-    """What names the caller; empty without a key."""
-    key = settings.api_key.get_secret_value().strip()
-    if not (key.isascii() and key.isprintable()):
-        raise CommandError("CLAUSEGATE_API_KEY: expected a key as `clausegate keys create` prints it")
-    return {"Authorization": f"Bearer {key}"} if key else {}
+    """What names the caller; empty without a credential."""
+    credential = settings.credential.get_secret_value().strip()
+    if not (credential.isascii() and credential.isprintable()):
+        raise CommandError(
+            "CLAUSEGATE_CREDENTIAL: expected a key as `clausegate keys create` prints it, or a token"
+        )
+    return {"Authorization": f"Bearer {credential}"} if credential else {}
 
 
 def _url(text: str) -> httpx.URL:

@@ -12,8 +12,8 @@ Server = Annotated[
     typer.Option(
         envvar="CLAUSEGATE_SERVER",
         metavar="URL",
-        help="Gateway to use, e.g. http://127.0.0.1:8000, with the key in CLAUSEGATE_API_KEY if it asks for "
-        "one. Without it the command starts its own stack.",
+        help="Gateway to use, e.g. http://127.0.0.1:8000, with a key or token in CLAUSEGATE_CREDENTIAL if it "
+        "asks for one. Without it the command starts its own stack.",
     ),
 ]
 Data = Annotated[

@@ -16,8 +16,9 @@ class CommandSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
 
-    api_key: SecretStr = Field(
-        default=SecretStr(""), description="API key that commands present to the gateway of `--server`."
+    credential: SecretStr = Field(
+        default=SecretStr(""),
+        description="API key or token (JWT) that commands present to the gateway of `--server`.",
     )
     ca_file: Path | None = Field(
         default=None,

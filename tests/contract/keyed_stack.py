@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -91,8 +91,8 @@ class KeyedStack:
     keys_file: Path
     data: Path
 
-    def client(self, api_key: str) -> clausegate.Client:
-        return clausegate.connect(self.addresses, api_key=api_key, deadline_seconds=30)
+    def client(self, credential: str | Callable[[], str]) -> clausegate.Client:
+        return clausegate.connect(self.addresses, credential=credential, deadline_seconds=30)
 
     def http(self, authorization: str | None) -> httpx.AsyncClient:
         headers = {} if authorization is None else {"Authorization": authorization}

@@ -44,7 +44,7 @@ async def sources(client):
 async def test_key_travels_over_tls():
     async with (
         entrance() as address,
-        clausegate.connect(address, api_key="secret", ca_certificates=CA) as client,
+        clausegate.connect(address, credential="secret", ca_certificates=CA) as client,
     ):
         assert await sources(client) == ["Bearer secret"]
 

@@ -350,6 +350,14 @@ async def test_the_client_presents_a_token(stack):
         assert (await client.describe_index()).document_count == 0
 
 
+async def test_a_function_is_asked_for_the_token_of_each_call(stack):
+    tokens = iter([TOKENS.token(), TOKENS.token(exp=1_000_000_000)])
+    async with stack.client(lambda: next(tokens)) as client:
+        assert (await client.describe_index()).store == "embedded"
+        with pytest.raises(clausegate.ClausegateError, match="UNAUTHENTICATED"):
+            await client.describe_index()
+
+
 async def test_a_token_of_the_longest_kind_reaches_every_service(stack):
     room = 8192 - len(TOKENS.token(tenant="empty", note=""))
     token = TOKENS.token(tenant="empty", note="x" * (room * 3 // 4 - 2))
@@ -359,7 +367,7 @@ async def test_a_token_of_the_longest_kind_reaches_every_service(stack):
 
 
 @pytest.mark.parametrize("key", ["two words", "line\n", "schlüssel"])
-async def test_a_client_takes_no_key_that_cannot_be_sent(stack, key):
+async def test_a_client_takes_no_credential_that_cannot_be_sent(stack, key):
     with pytest.raises(ValueError, match="printable ASCII") as refused:
         stack.client(key)
 

@@ -54,11 +54,11 @@ def server(tmp_path_factory, socket_dirs, free_port, keys_file):
 
 
 def test_commands_present_the_key_of_the_environment(server, keys_file, corpus):
-    key = {"CLAUSEGATE_API_KEY": made(keys_file, "globex")}  # made while the stack runs
+    key = {"CLAUSEGATE_CREDENTIAL": made(keys_file, "globex")}  # made while the stack runs
     ingested = clausegate("ingest", str(corpus), "--server", server, "--json", **key)
     answered = clausegate("ask", GOVERNING_LAW, "--server", server, "--json", **key)
     listed = clausegate(
-        "documents", "--server", server, "--json", CLAUSEGATE_API_KEY=made(keys_file, "other")
+        "documents", "--server", server, "--json", CLAUSEGATE_CREDENTIAL=made(keys_file, "other")
     )
 
     assert (ingested.returncode, answered.returncode) == (0, 0)
@@ -67,7 +67,7 @@ def test_commands_present_the_key_of_the_environment(server, keys_file, corpus):
 
 
 def test_a_command_presents_a_token_like_a_key(server):
-    token = {"CLAUSEGATE_API_KEY": TOKENS.token(tenant="other", scope="query")}
+    token = {"CLAUSEGATE_CREDENTIAL": TOKENS.token(tenant="other", scope="query")}
     listed = clausegate("documents", "--server", server, "--json", **token)
     removed = clausegate("remove", "cme/a.txt", "--server", server, **token)
 
@@ -77,7 +77,7 @@ def test_a_command_presents_a_token_like_a_key(server):
 
 @pytest.mark.parametrize("key", ["", "cg_wrong"])
 def test_a_command_without_a_valid_key_says_so(server, key):
-    done = clausegate("documents", "--server", server, CLAUSEGATE_API_KEY=key)
+    done = clausegate("documents", "--server", server, CLAUSEGATE_CREDENTIAL=key)
 
     assert done.returncode == 1
     assert done.stderr.strip() == (
@@ -86,10 +86,10 @@ def test_a_command_without_a_valid_key_says_so(server, key):
 
 
 def test_a_key_that_cannot_be_sent_is_named_but_not_shown(server):
-    done = clausegate("documents", "--server", server, CLAUSEGATE_API_KEY="schlüssel")
+    done = clausegate("documents", "--server", server, CLAUSEGATE_CREDENTIAL="schlüssel")
 
     assert done.returncode == 1
-    assert "CLAUSEGATE_API_KEY" in done.stderr
+    assert "CLAUSEGATE_CREDENTIAL" in done.stderr
     assert "schlüssel" not in done.stderr
 
 
