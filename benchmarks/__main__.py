@@ -16,6 +16,7 @@ from benchmarks.rendering import measure_rendering
 from benchmarks.searching import measure_search
 from benchmarks.stack import ROOT
 from benchmarks.stores import measure_stores
+from benchmarks.streams import measure_streams
 
 CACHE = ROOT / ".cache/bench"
 KEPT = CACHE / "cuad"
@@ -26,6 +27,7 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "pages": ("Pages of PDFs", lambda data, _: asyncio.to_thread(measure_pages, data)),
     "chunks": ("Contracts to chunks, nothing embedded", lambda data, _: measure_chunks(data)),
     "start": ("An empty stack", lambda *_: measure_start()),
+    "streams": ("Five hundred streams held by four processes", lambda *_: measure_streams()),
     "ingestion": ("Ingestion, every eighth contract", lambda data, _: measure_ingestion(data)),
     "queries": ("Queries over the whole stack", lambda data, _: measure_queries(data, KEPT)),
     "models": ("Queries with a model that answers at once", lambda data, _: measure_rendering(data, KEPT)),
@@ -34,6 +36,8 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "stores-10k": ("Both stores, 10k chunks", lambda data, _: measure_stores(data, 10_000)),
     "stores-100k": ("Both stores, 100k chunks", lambda data, _: measure_stores(data, 100_000)),
 }
+
+WITHOUT_DATA = {"start", "streams"}
 
 
 def main() -> None:
@@ -49,8 +53,12 @@ def main() -> None:
     unknown = [section for section in sections if section not in SECTIONS]
     if unknown:
         parser.error(f"--only: unknown {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
-    if sections != ["start"] and (arguments.data is None or not (arguments.data / "cuad/dev").is_dir()):
-        parser.error("--data: name the folder that holds cuad/dev; only the section start works without")
+    if not WITHOUT_DATA.issuperset(sections) and (
+        arguments.data is None or not (arguments.data / "cuad/dev").is_dir()
+    ):
+        parser.error(
+            "--data: name the folder that holds cuad/dev; only these work without: " + ", ".join(WITHOUT_DATA)
+        )
     asyncio.run(_run(sections, arguments.data, _peer_python() if arguments.peers else None))
 
 

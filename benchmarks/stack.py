@@ -52,7 +52,7 @@ async def running_stack(data: Path, settings: Mapping[str, object] | None = None
             stderr=log,
         )
     try:
-        await _ready(f"http://127.0.0.1:{rest}", process)
+        await until_ready(f"http://127.0.0.1:{rest}", process)
         ready_seconds = time.perf_counter() - started
         yield Stack(f"http://127.0.0.1:{rest}", f"127.0.0.1:{grpc}", process.pid, ready_seconds)
     finally:
@@ -61,16 +61,17 @@ async def running_stack(data: Path, settings: Mapping[str, object] | None = None
         await process.wait()
 
 
-async def _ready(url: str, process: asyncio.subprocess.Process) -> None:
+async def until_ready(url: str, *processes: asyncio.subprocess.Process) -> None:
+    """Return when the gateway says that all services are ready. Raises `RuntimeError` when one has ended."""
     async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(READY_SECONDS):
-        while process.returncode is None:
+        while all(process.returncode is None for process in processes):
             try:
                 if (await client.get(f"{url}/readyz")).status_code == httpx.codes.OK:
                     return
             except httpx.TransportError:
                 pass
             await asyncio.sleep(0.02)
-    raise RuntimeError(f"the stack ended with {process.returncode}; see stack.log")
+    raise RuntimeError("a process ended; see its log")
 
 
 def free_port() -> int:

@@ -33,7 +33,7 @@ class ModelServerSettings(ProcessSettings):
     model_attempts: int = Field(default=3, ge=1, le=10, description="Times that one call is sent at most.")
     model_concurrency: int = Field(default=16, ge=1, le=1000, description="Calls that run at once.")
     model_queue: int = Field(
-        default=128, ge=0, le=10_000, description="Calls that may wait; more are refused at once."
+        default=1024, ge=0, le=10_000, description="Calls that may wait; more are refused at once."
     )
     tiktoken_cache_dir: Path | None = Field(
         default=None,

@@ -41,6 +41,12 @@ class AnswerSettings(ModelServerSettings):
     retrieval_deadline_seconds: float = Field(
         default=10.0, gt=0, le=300, description="Limit of each call to retrieval."
     )
+    retrieval_calls_at_once: int = Field(
+        default=32,
+        ge=1,
+        le=10_000,
+        description="Calls to retrieval that run at once; more wait for their turn.",
+    )
     gate_threshold: float = Field(
         default=0.20, ge=-1, le=2, description="Evidence that local grading asks of a chunk."
     )

@@ -98,7 +98,9 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
         chat, clock = await stack.enter_async_context(_chat_and_clock(settings))
         completer = Completer(chat, settings.task_models(), counter)
         tasks = Tasks(records, clock, counter, settings.prices)
-        retrieval = RetrievalClient(channel, settings.retrieval_deadline_seconds)
+        retrieval = RetrievalClient(
+            channel, settings.retrieval_deadline_seconds, settings.retrieval_calls_at_once
+        )
         policy = settings.policy()
         querying = Querying(
             retrieval=retrieval,

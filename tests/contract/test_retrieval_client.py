@@ -33,7 +33,7 @@ async def service(tmp_path_factory, socket_dirs):
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def client(service):
     async with open_channel(service[1]) as channel:
-        yield RetrievalClient(channel, 30)
+        yield RetrievalClient(channel, 30, at_once=4)
 
 
 async def refusal(awaited):

@@ -46,8 +46,10 @@ class DocumentNotFound(NotFound):
 class RetrievalClient:
     """The calls that an answer needs. Every one raises `ServiceError` when it fails."""
 
-    def __init__(self, channel: grpc.aio.Channel, deadline_seconds: float) -> None:
-        """`deadline_seconds` bounds each call; the caller's own deadline may be shorter."""
+    def __init__(self, channel: grpc.aio.Channel, deadline_seconds: float, at_once: int) -> None:
+        """`deadline_seconds` bounds each call; the caller's own deadline may be shorter. At most `at_once`
+        calls run, others wait for their turn as they came."""
+        self._turns = asyncio.Semaphore(at_once)
         self._retrieval = RetrievalServiceStub(channel)
         self._documents = DocumentServiceStub(channel)
         self._projects = ProjectServiceStub(channel)
@@ -70,7 +72,7 @@ class RetrievalClient:
             background=question.grading,
             route=route,
         )
-        return wire.found_of(await self._call(self._retrieval.Search(request, timeout=self._time_left())))
+        return wire.found_of(await self._call(self._retrieval.Search, request))
 
     async def find_definitions(
         self, question: Question, found: corpus.Found, sentences: Iterable[Sentence], max_depth: int
@@ -90,7 +92,7 @@ class RetrievalClient:
                 max_depth=max_depth,
                 page_size=MAX_DEFINITIONS,
             )
-            return await self._call(self._retrieval.FindDefinitions(request, timeout=self._time_left()))
+            return await self._call(self._retrieval.FindDefinitions, request)
 
         response = await self._where_searched(question, found, find)
         return tuple(map(wire.resolved_of, response.definitions))
@@ -105,7 +107,7 @@ class RetrievalClient:
             request = retrieval_pb2.CountTermsRequest(
                 terms=counted, sources=question.sources, document_ids=document_ids
             )
-            return await self._call(self._retrieval.CountTerms(request, timeout=self._time_left()))
+            return await self._call(self._retrieval.CountTerms, request)
 
         response = await self._where_searched(question, found, count)
         return corpus.Census(
@@ -126,7 +128,7 @@ class RetrievalClient:
         """The project; PROJECT_NOT_FOUND names the field `project`, as requests of this service do."""
         request = projects_pb2.GetProjectRequest(project_id=project_id)
         try:
-            response = await self._call(self._projects.GetProject(request, timeout=self._time_left()))
+            response = await self._call(self._projects.GetProject, request)
         except ServiceError as error:
             error.field = error.field and "project"
             raise
@@ -137,7 +139,7 @@ class RetrievalClient:
         request = documents_pb2.ListSourcesRequest(page_size=MAX_SOURCES)
         sources: set[str] = set()
         while True:
-            page = await self._call(self._documents.ListSources(request, timeout=self._time_left()))
+            page = await self._call(self._documents.ListSources, request)
             sources.update(one.source for one in page.sources)
             if not page.next_page_token:
                 return frozenset(sources)
@@ -150,15 +152,13 @@ class RetrievalClient:
         request = retrieval_pb2.AssembleContextRequest(
             query=query, sources=sources, document_ids=document_ids, token_budget=token_budget
         )
-        return wire.assembled_of(
-            await self._call(self._retrieval.AssembleContext(request, timeout=self._time_left()))
-        )
+        return wire.assembled_of(await self._call(self._retrieval.AssembleContext, request))
 
     async def document_chunks(self, document_id: str) -> AsyncIterator[corpus.Chunk]:
         """The live chunks of a document in order; DOCUMENT_CONFLICT when it is replaced meanwhile."""
         request = retrieval_pb2.ListChunksRequest(document_id=document_id, page_size=MAX_CHUNKS)
         while True:
-            page = await self._call(self._retrieval.ListChunks(request, timeout=self._time_left()))
+            page = await self._call(self._retrieval.ListChunks, request)
             for one in page.chunks:
                 yield wire.chunk_of(one)
             if not page.next_page_token:
@@ -177,7 +177,7 @@ class RetrievalClient:
         request = documents_pb2.ListDocumentsRequest(sources=sources, page_size=MAX_DOCUMENTS)
         documents: list[corpus.Document] = []
         while True:
-            page = await self._call(self._documents.ListDocuments(request, timeout=self._time_left()))
+            page = await self._call(self._documents.ListDocuments, request)
             documents += map(wire.document_of, page.documents)
             if not page.next_page_token:
                 return tuple(documents)
@@ -236,23 +236,22 @@ class RetrievalClient:
 
     async def _chunks_at_once(self, chunk_ids: Sequence[str]) -> _Stored:
         request = retrieval_pb2.GetChunksRequest(chunk_ids=chunk_ids)
-        response = await self._call(self._retrieval.GetChunks(request, timeout=self._time_left()))
+        response = await self._call(self._retrieval.GetChunks, request)
         chunks = {one.chunk_id: wire.chunk_of(one) for one in response.chunks}
         return chunks, {one.document_id: wire.document_of(one) for one in response.documents}
 
     async def _document(self, document_id: str) -> corpus.Document | None:
         request = documents_pb2.GetDocumentRequest(document_id=document_id)
         try:
-            response = await self._call(self._documents.GetDocument(request, timeout=self._time_left()))
+            response = await self._call(self._documents.GetDocument, request)
         except ServiceError as error:
             if error.reason != "DOCUMENT_NOT_FOUND":
                 raise
             return None
         return wire.document_of(response.document)
 
-    async def _call(self, call: Awaitable[_T]) -> _T:
-        with upstream_errors():
-            return await call
-
-    def _time_left(self) -> float:
-        return time_left(self._deadline_seconds)
+    async def _call(self, method: Callable[..., Awaitable[_T]], request: object) -> _T:
+        """The response; the time that a call waits for its turn is none of its own."""
+        async with self._turns:
+            with upstream_errors():
+                return await method(request, timeout=time_left(self._deadline_seconds))
