@@ -9,8 +9,13 @@ from chassis.api_keys import ApiKeys, new_key, to_json
 from chassis.auth import Caller
 from chassis.credentials import Credentials
 from chassis.errors import Unauthenticated
+from chassis.jwks_sources import FileKeys
+from chassis.jwt_tokens import Tokens
+from chassis.token_rules import Algorithm, TokenRules
+from tests.fakes.token_issuer import AUDIENCE, ISSUER, Issuer
 
 NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
+TOKENS = Issuer()
 KEY, PRESENTED = new_key(Caller("acme", "anna"), NOW)
 _ENDED, ENDED = new_key(Caller("acme", "anna"), NOW - timedelta(days=2), NOW - timedelta(days=1))
 
@@ -19,7 +24,11 @@ _ENDED, ENDED = new_key(Caller("acme", "anna"), NOW - timedelta(days=2), NOW - t
 def credentials(tmp_path_factory) -> Credentials:
     path = tmp_path_factory.mktemp("keys") / "keys.json"
     path.write_text(to_json([KEY, _ENDED]))
-    return Credentials(ApiKeys(path), now=lambda: NOW)
+    jwks = path.with_name("jwks.json")
+    jwks.write_text(TOKENS.jwks())
+    rules = TokenRules(ISSUER, AUDIENCE, 30.0, "tenant", "scope", "")
+    issued = Tokens(FileKeys("CLAUSEGATE_JWT_JWKS", jwks, frozenset(Algorithm)), rules)
+    return Credentials(ApiKeys(path), issued, now=lambda: NOW)
 
 
 async def refusal_of(credentials: Credentials, *authorization: str) -> str:
@@ -29,8 +38,9 @@ async def refusal_of(credentials: Credentials, *authorization: str) -> str:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "Bearer "])
-async def test_a_credential_says_who_calls(credentials, scheme):
+async def test_a_key_or_a_token_says_who_calls(credentials, scheme):
     assert await credentials.caller_of([f"{scheme} {PRESENTED}"]) == KEY.caller
+    assert (await credentials.caller_of([f"{scheme} {TOKENS.token()}"])).credential_id == "jwt:anna"
 
 
 @pytest.mark.parametrize(
