@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clausegate import ClausegateError
+from clausegate.corpus.v1.document_pb2 import Document as Listed
 from tests.e2e.processes import clausegate
 from tests.faults.load import ABSENT, Users
 from tests.faults.stack import Process, Stack
+from tests.faults.truth import Document
 
 MAX_MEMORY_BYTES = 700 << 20
 MAX_FILES = 200
@@ -37,13 +39,24 @@ async def documents_are_what_was_acknowledged(users: Users) -> list[str]:
         original = b"".join([part async for part in users.grpc.get_original(document.document_id)]).decode()
         if original != text:
             wrong.append(f"{document.document_id}: its original is not what was acknowledged")
-        if (found := listed.get(document.document_id)) and found.chunk_count != document.chunks:
-            wrong.append(
-                f"{document.document_id}: {found.chunk_count} chunks, acknowledged {document.chunks}"
-            )
+        wrong += await _is_whole(users, document, listed.get(document.document_id))
         if not await users.try_to(users.ask_by_rest, document):
             wrong.append(f"{document.document_id} does not answer in calm")
     return wrong
+
+
+async def _is_whole(users: Users, document: Document, found: Listed | None) -> list[str]:
+    """Its chunks are as many as were acknowledged, and hold every word of it, in order."""
+    chunks = [chunk async for chunk in users.grpc.chunks(document.document_id)]
+    counts = {len(chunks), document.chunks, found.chunk_count if found else 0}
+    if len(counts) != 1 or [chunk.ordinal for chunk in chunks] != list(range(len(chunks))):
+        return [f"{document.document_id}: {counts} chunks, numbered {[chunk.ordinal for chunk in chunks]}"]
+    text, at = document.acknowledged or "", 0
+    for chunk in chunks:
+        if text[chunk.span.start : chunk.span.end] != chunk.text or text[at : chunk.span.start].strip():
+            return [f"{document.document_id}: chunk {chunk.ordinal} is not the slice that it says"]
+        at = max(at, chunk.span.end)
+    return [f"{document.document_id}: its end is in no chunk"] if text[at:].strip() else []
 
 
 async def _is_gone(users: Users, document_id: str) -> list[str]:

@@ -127,7 +127,7 @@ class Stack:
 
     def grpc(self) -> clausegate.Client:
         """A client of the services, past the gateway and the wires."""
-        return clausegate.connect(self.addresses, api_key=self.key)
+        return clausegate.connect(self.addresses, credential=self.key)
 
     async def ready(self) -> float:
         """Seconds until all services serve, through the gateway; processes that ended are started again."""
