@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from benchmarks.asking import measure_ingestion, measure_queries, measure_start
+from benchmarks.entering import measure_entering
 from benchmarks.measuring import Columns, Figure, show, show_beside
 from benchmarks.reading import measure_chunks, measure_pages
 from benchmarks.rendering import measure_rendering
@@ -27,6 +28,7 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "pages": ("Pages of PDFs", lambda data, _: asyncio.to_thread(measure_pages, data)),
     "chunks": ("Contracts to chunks, nothing embedded", lambda data, _: measure_chunks(data)),
     "start": ("An empty stack", lambda *_: measure_start()),
+    "entering": ("Being let in: a read with credentials and limits", lambda *_: measure_entering()),
     "streams": ("Five hundred streams held by four processes", lambda *_: measure_streams()),
     "ingestion": ("Ingestion, every eighth contract", lambda data, _: measure_ingestion(data)),
     "queries": ("Queries over the whole stack", lambda data, _: measure_queries(data, KEPT)),
@@ -37,7 +39,7 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "stores-100k": ("Both stores, 100k chunks", lambda data, _: measure_stores(data, 100_000)),
 }
 
-WITHOUT_DATA = {"start", "streams"}
+WITHOUT_DATA = {"start", "entering", "streams"}
 
 
 def main() -> None:

@@ -71,7 +71,7 @@ async def until_ready(url: str, *processes: asyncio.subprocess.Process) -> None:
             except httpx.TransportError:
                 pass
             await asyncio.sleep(0.02)
-    raise RuntimeError("a process ended; see its log")
+    raise RuntimeError(f"a process ended: {[each.returncode for each in processes]}; see its log")
 
 
 def free_port() -> int:
