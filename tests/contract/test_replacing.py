@@ -1,6 +1,6 @@
 """Questions about documents that are replaced while they are answered: never a refusal for that reason."""
 
-import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
@@ -12,11 +12,16 @@ from clausegate.answer.v1.query_service_pb2 import QueryRequest
 from clausegate.answer.v1.query_service_pb2_grpc import QueryServiceStub
 from clausegate.answer.v1.research_service_pb2 import ExtractSnippetsRequest
 from clausegate.answer.v1.research_service_pb2_grpc import ResearchServiceStub
-from clausegate.retrieval.v1.retrieval_service_pb2 import SearchRequest
+from inference.tokens import token_counter
 from services.answer.settings import AnswerSettings
 from services.answer.wiring import answer
+from services.retrieval.indexes import Index
+from services.retrieval.queries import SearchQuery
+from services.retrieval.search import DocumentsChanging
+from services.retrieval.store.port import Store
 from tests.contract.relay import relay
 from tests.contract.retrieval_index import Text, running
+from tests.contract.store.drafts import DIMENSION, Draft, open_embedded, put, vector_of
 
 QUESTION = "What is the monthly fee of the Zorvane licence?"
 
@@ -25,23 +30,49 @@ def licence(fee):
     return Text("cme/licence.txt", [f"The monthly fee of the Zorvane licence is USD {fee} for each site."])
 
 
-async def test_a_search_always_finds_a_version_of_a_document_that_is_replaced_again_and_again(
-    tmp_path, socket_dirs
-):
-    async with running(tmp_path, socket_dirs()) as service:
-        await service.put(licence(0))
+class ReplacedWhenRead:
+    """A store whose document is replaced, as often as asked for, right before what was found is read."""
 
-        async def replace_again_and_again():
-            for fee in range(1, 40):
-                await service.put(licence(fee))
+    def __init__(self, store: Store, times: int) -> None:
+        self._store = store
+        self._left = times
 
-        writing = asyncio.create_task(replace_again_and_again())
-        request = SearchRequest(query=QUESTION, document_ids=["cme/licence.txt"])
-        found = [await service.call(service.retrieval.Search, request)]
-        while not writing.done():
-            found.append(await service.call(service.retrieval.Search, request))
-        await writing
-    assert all(len(each.candidates) == 1 for each in found)
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    async def chunks(self, chunk_ids):
+        if self._left:
+            self._left -= 1
+            await put(self._store, Draft("cme/a.txt", ["The fee is due."], generation=f"new-{self._left}"))
+        return await self._store.chunks(chunk_ids)
+
+
+class AnyModel:
+    """Vectors of the drafts' own."""
+
+    name, dimension, max_tokens = "model", DIMENSION, 256
+
+    async def embed_query(self, text):
+        return vector_of(text)
+
+
+async def searched(times):
+    """What a search finds while its document is replaced so often."""
+    async with open_embedded() as store:
+        await put(store, Draft("cme/a.txt", ["The fee is due."]))
+        with ThreadPoolExecutor(1) as executor:
+            index = Index.over(ReplacedWhenRead(store, times), AnyModel(), token_counter(None), executor)
+            return await index.searcher.search(SearchQuery("When is the fee due?"))
+
+
+async def test_a_search_begins_anew_when_what_it_found_was_replaced_before_it_was_read():
+    (candidate,) = (await searched(times=2)).candidates
+    assert candidate.chunk.text == "The fee is due."
+
+
+async def test_a_search_that_never_catches_up_is_a_conflict_and_no_empty_result():
+    with pytest.raises(DocumentsChanging):
+        await searched(times=3)
 
 
 @pytest.fixture
