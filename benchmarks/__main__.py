@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.asking import measure_ingestion, measure_queries, measure_start
 from benchmarks.entering import measure_entering
 from benchmarks.measuring import Columns, Figure, show, show_beside
+from benchmarks.observing import measure_telemetry
 from benchmarks.reading import measure_chunks, measure_pages
 from benchmarks.rendering import measure_rendering
 from benchmarks.searching import measure_search
@@ -33,13 +34,14 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "ingestion": ("Ingestion, every eighth contract", lambda data, _: measure_ingestion(data)),
     "queries": ("Queries over the whole stack", lambda data, _: measure_queries(data, KEPT)),
     "models": ("Queries with a model that answers at once", lambda data, _: measure_rendering(data, KEPT)),
+    "telemetry": ("Extractive queries, 4 at once, with telemetry", lambda *_: measure_telemetry()),
     "search-7k": ("Hybrid search, 7k chunks", lambda data, peer: measure_search(data, 7_000, peer)),
     "search-100k": ("Hybrid search, 100k chunks", lambda data, peer: measure_search(data, 100_000, peer)),
     "stores-10k": ("Both stores, 10k chunks", lambda data, _: measure_stores(data, 10_000)),
     "stores-100k": ("Both stores, 100k chunks", lambda data, _: measure_stores(data, 100_000)),
 }
 
-WITHOUT_DATA = {"start", "entering", "streams"}
+WITHOUT_DATA = {"telemetry", "start", "entering", "streams"}
 
 
 def main() -> None:

@@ -8,8 +8,9 @@ told by its reason, never by its message.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from uuid import uuid4
 
@@ -30,6 +31,8 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 """Bounds of the buckets of durations: a lookup takes a millisecond, a query without a model some 40 ms, one
 with a model seconds, the parsing of a long PDF a minute."""
 
+FLUSH_SECONDS = 2.0
+"""What a collector that does not answer may cost at the end of a process; exporters would take 20."""
 Attributes = Mapping[str, str | bool | int | float | Sequence[str]]
 
 
@@ -70,18 +73,28 @@ def telemetry(service_name: str, settings: TelemetrySettings | None = None) -> I
     # The instance tells replicas apart, whose series would be one otherwise.
     named = {"service.namespace": "clausegate", "service.instance.id": str(uuid4())}
     resource = Resource.create({"service.name": service_name, **named})
-    tracing = TracerProvider(resource=resource, sampler=None if settings.exports_traces else ALWAYS_OFF)
+    sampler = None if settings.exports_traces else ALWAYS_OFF
+    tracing = TracerProvider(sampler, resource, shutdown_on_exit=False)
     if settings.exports_traces:
         tracing.add_span_processor(BatchSpanProcessor(_span_exporter(settings)))
     readers = [PeriodicExportingMetricReader(_metric_exporter(settings))] if settings.exports_metrics else []
-    metering = MeterProvider(readers, resource)
+    metering = MeterProvider(readers, resource, shutdown_on_exit=False)
     trace.set_tracer_provider(tracing)
     metrics.set_meter_provider(metering)
     try:
         yield
     finally:
-        tracing.shutdown()
-        metering.shutdown()
+        _flush(tracing.shutdown, metering.shutdown)
+
+
+def _flush(*shutdowns: Callable[[], None]) -> None:
+    """Send what is left, for `FLUSH_SECONDS` at most: a collector that is away keeps no process alive."""
+    flushing = [threading.Thread(target=shutdown, daemon=True) for shutdown in shutdowns]
+    ends = time.monotonic() + FLUSH_SECONDS
+    for thread in flushing:
+        thread.start()
+    for thread in flushing:
+        thread.join(max(0.0, ends - time.monotonic()))
 
 
 def _span_exporter(settings: TelemetrySettings) -> SpanExporter:
