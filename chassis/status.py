@@ -10,7 +10,14 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
-from chassis.errors import DeadlineExceeded, ServiceError, Unavailable, Unimplemented, UpstreamError
+from chassis.errors import (
+    DeadlineExceeded,
+    Exhausted,
+    ServiceError,
+    Unavailable,
+    Unimplemented,
+    UpstreamError,
+)
 
 DOMAIN = "clausegate"
 DETAILS_KEY = "grpc-status-details-bin"
@@ -67,6 +74,9 @@ def error_of(failure: grpc.aio.AioRpcError) -> ServiceError:
     if failure.code() is grpc.StatusCode.UNIMPLEMENTED:
         message = "A service that this one needs does not offer this call; it may be of another version."
         return Unimplemented(message)
+    if failure.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        # Said by gRPC itself of a message or metadata beyond its bounds.
+        return Exhausted("A message between services is larger than CLAUSEGATE_MAX_MESSAGE_BYTES allows.")
     return UpstreamError("A service that this one needs failed.", code="INTERNAL", reason="INTERNAL")
 
 

@@ -212,6 +212,14 @@ async def test_nobody_there_is_unavailable():
     assert error.retry_after_seconds is not None
 
 
+async def test_a_message_beyond_the_bound_is_too_much_and_not_a_defect():
+    async with running(Documents()) as channel:
+        error = await failure_of(channel, "x" * 5 * 2**20)
+
+    assert (error.code, error.reason) == ("RESOURCE_EXHAUSTED", "OVERLOADED")
+    assert "CLAUSEGATE_MAX_MESSAGE_BYTES" in error.message
+
+
 async def test_health_is_told_for_the_server_and_for_each_service():
     async with running(Documents()) as channel:
         stub = health_pb2_grpc.HealthStub(channel)

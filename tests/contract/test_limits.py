@@ -21,6 +21,8 @@ from chassis.settings import ProcessSettings
 from chassis.status import upstream_errors
 from clausegate.answer.v1 import query_service_pb2, query_service_pb2_grpc
 from clausegate.retrieval.v1 import document_service_pb2, document_service_pb2_grpc
+from tests.contract.gateway_services import Script
+from tests.contract.gateway_services import running as running_gateway
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 ANNAS, ANNA = new_key(Caller("acme", "anna"), NOW)
@@ -108,6 +110,23 @@ async def test_a_query_that_is_let_in_never_fails_for_the_reads_that_it_causes(t
         assert (await refusal_of(read(channel, ANNA))).reason == "RATE_LIMITED"
         await asyncio.gather(*(ask(channel, ANNA) for _ in range(8)))
         assert (await refusal_of(ask(channel, ANNA))).reason == "RATE_LIMITED"
+
+
+async def test_the_gateway_tells_a_credential_when_to_ask_again_before_it_reads_a_body(tmp_path):
+    stack = {"reads_per_second": 0.01, "reads_burst": 1, "api_keys_file": tmp_path / "keys.json"}
+    (tmp_path / "keys.json").write_text(to_json([ANNAS, BERTS]))
+    async with running_gateway(Script(), **stack) as client:
+        answers = [
+            await client.get("/v1/sources", headers={"Authorization": f"Bearer {key}"})  # none serves it
+            for key in (ANNA, ANNA, BERT)
+        ]
+        too_soon = await client.post(
+            "/v1/search", headers={"Authorization": f"Bearer {ANNA}"}, content=b"no JSON at all"
+        )
+
+    assert [answer.status_code for answer in answers] == [501, 429, 501]
+    assert answers[1].json()["reason"] == too_soon.json()["reason"] == "RATE_LIMITED"
+    assert 90 < int(answers[1].headers["Retry-After"]) <= 100
 
 
 async def test_who_says_that_a_question_is_part_of_a_call_has_the_limits_of_questions_still(tmp_path):

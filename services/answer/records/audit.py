@@ -108,6 +108,7 @@ class Records:
             "refused": outcome.name == "refused",
             "refusal_reason": outcome.refusal_reason,
             "error_reason": outcome.error_reason,
+            "sources_held": sorted(run.caller.sources),
             "tenant": run.caller.tenant,
             "user_id": run.caller.subject,
             "trace_id": run.trace_id,

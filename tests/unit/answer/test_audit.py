@@ -92,6 +92,7 @@ async def test_an_answer_is_recorded_once_with_the_listed_fields(writer, tmp_pat
         "refused": False,
         "refusal_reason": None,
         "error_reason": None,
+        "sources_held": [],
         "tenant": "default",
         "user_id": "anonymous",
         "trace_id": "ab" * 16,
