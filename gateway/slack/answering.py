@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chassis.auth import set_credential
 from chassis.errors import ServiceError
 from chassis.status import upstream_errors
-from chassis.telemetry import current_trace_id, tracer
+from chassis.telemetry import current_trace_id, span, tracer
 from clausegate.answer.v1.query_service_pb2 import QueryRequest
 from gateway.calls import while_wanted
 from gateway.slack.blocks import Json
@@ -74,7 +74,7 @@ class Answering:
     async def _answer(self, command: Command, question: Question, authorization: str) -> None:
         if authorization:
             set_credential(authorization)
-        with spans.start_as_current_span("slack answer"):
+        with span(spans, "slack answer"):
             message = await self._message(question)
             await self._posts.post(command.response_url, message)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import httpx
 
 from chassis.errors import InvalidInput
-from chassis.telemetry import tracer
+from chassis.telemetry import span, tracer
 from gateway.slack.blocks import Json
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class Posts:
 
     async def post(self, url: str, message: Json) -> bool:
         """Post a message; whether Slack took it. One without a reply may have been taken all the same."""
-        with spans.start_as_current_span("slack post") as span:
+        with span(spans, "slack post") as current:
             body = json.dumps(message, ensure_ascii=False).encode()
             for attempt in range(1, ATTEMPTS + 1):
                 last = attempt == ATTEMPTS or self._cut_off.is_set()
@@ -68,7 +68,7 @@ class Posts:
                 if failure is None or last or not failure.repeat:
                     break
                 await self._pause(attempt, failure)
-            span.set_attribute("clausegate.slack.attempts", attempt)
+            current.set_attribute("clausegate.slack.attempts", attempt)
             if failure is None:
                 logger.info("slack answer posted", extra={"attempts": attempt})
             else:
