@@ -11,7 +11,6 @@ from typing import Any
 
 import grpc
 from grpc_health.v1 import health_pb2
-from grpc_reflection.v1alpha import reflection
 
 from chassis.access import Access, access_of
 from chassis.auth import AUTHORIZATION, LOCAL, Caller, set_caller, set_credential
@@ -24,7 +23,9 @@ from chassis.storage import is_storage_failure, storage_unavailable
 logger = logging.getLogger(__name__)
 
 HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-REFLECTION = reflection.SERVICE_NAME
+REFLECTION = "grpc.reflection."
+"""What its services' names begin with. One of a version that is not offered has to end UNIMPLEMENTED: clients
+such as grpcurl ask for v1 first, and for v1alpha only then."""
 NOT_OFFERED = "This server does not offer this call; it may be of another version."
 READ_ON_SECONDS = 2.0
 """How long at most a caller that is still writing keeps a call that has failed from ending."""
@@ -53,7 +54,7 @@ class CallerInterceptor(grpc.aio.ServerInterceptor):
         if not method.startswith(f"/{HEALTH}/"):
             try:
                 caller = await self._identify(handler_call_details)
-                if not method.startswith(f"/{REFLECTION}/"):
+                if not method.startswith(f"/{REFLECTION}"):
                     check_access(caller, access_of(method))
             except ServiceError as error:
                 return _failing(error)

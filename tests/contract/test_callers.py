@@ -10,6 +10,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from chassis.access import Scope
 from chassis.api_keys import ApiKey, ApiKeys, new_key, to_json
 from chassis.auth import Caller, current_caller
 from chassis.channel import open_channel
@@ -186,6 +187,17 @@ async def test_reflection_needs_a_key(tmp_path):
 
     assert failed.value.code() is grpc.StatusCode.UNAUTHENTICATED
     assert NAME in [service.name for service in answer.list_services_response.service]
+
+
+@pytest.mark.parametrize("scope", Scope)
+async def test_reflection_of_another_version_is_told_apart_from_what_scopes_close(tmp_path, scope):
+    key, secret = new_key(Caller("acme", "anna", scopes=frozenset({scope})), NOW)
+    async with running(Echo(), keys_in(tmp_path, key)) as channel:
+        info = channel.stream_stream("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await info(iter([b""]), metadata=[("authorization", f"Bearer {secret}")]).read()
+
+    assert failed.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
 @KINDS
