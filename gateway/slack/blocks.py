@@ -140,6 +140,6 @@ def _visible(character: str) -> str:
 
 
 def line(*parts: str | Iterable[Run], quote: Iterable[Run] = ()) -> Item:
-    """One item, from words of ours and runs."""
+    """One item, from words of ours and runs; empty ones are left out, since Slack refuses them."""
     runs = ((Run(part),) if isinstance(part, str) else tuple(part) for part in parts)
-    return Item(tuple(run for group in runs for run in group), tuple(quote))
+    return Item(tuple(run for group in runs for run in group if run.text), tuple(quote))

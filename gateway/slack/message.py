@@ -127,6 +127,8 @@ def _clause(clause: SupportingClause) -> Item:
     skipped = 0
     if clause.quoted and len(clause.text) > CLAUSE:
         skipped = max(0, clause.quoted[0].start - clause.span.start - BEFORE_QUOTE)
+        if skipped:  # to where a word begins
+            skipped = clause.text.find(" ", skipped, skipped + BEFORE_QUOTE) + 1 or skipped
     before = (Run(f"[{skipped:,} characters before] … ", italic=True),) if skipped else ()
     return line(_place(clause), quote=(*before, *foreign(clause.text[skipped:], CLAUSE)))
 

@@ -4,10 +4,14 @@ from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
 from chassis.errors import Exhausted, Unauthenticated
+from clausegate.answer.v1.answer_pb2 import Note, Statement, SupportingClause
+from clausegate.answer.v1.query_service_pb2 import QueryResponse
+from clausegate.corpus.v1.span_pb2 import Span
 from gateway.slack import signature
 from gateway.slack.blocks import Section, fitted, foreign, line, units
 from gateway.slack.command import Question, parse_question
 from gateway.slack.files import SlackFileBroken, SlackFiles
+from gateway.slack.message import answer_message
 from gateway.slack.signature import SeenRequests, check_signature, signature_of
 from tests.fakes.slack import refused
 
@@ -144,3 +148,27 @@ def test_a_message_of_any_items_is_one_that_slack_takes(counts, length):
     ]
     blocks = fitted(sections)
     assert refused({"response_type": "ephemeral", "text": "x", "blocks": blocks}) == ""
+
+
+def test_a_clause_begins_with_a_word_shortly_before_its_quote():
+    quote = "The fee is USD 120."
+    text = "word " * 200 + quote + " more" * 200
+    start = text.index(quote)
+    clause = SupportingClause(text=text, quoted=[Span(start=start, end=start + len(quote))])
+    message = answer_message(QueryResponse(supporting_clauses=[clause]), Question("What is the fee?"))
+    (shown,) = [block for block in message["blocks"] if len(block.get("elements", ())) == 2]
+    before, words, _ = (run["text"] for run in shown["elements"][1]["elements"])
+
+    assert words.startswith("word word")
+    assert quote in words
+    assert before == f"[{start - words.index(quote)} characters before] … "
+
+
+def test_no_text_that_is_sent_to_slack_is_empty():
+    response = QueryResponse(notes=[Note(text="Mind the date.")], statements=[Statement(text="So it is.")])
+    message = answer_message(response, Question("What is the fee?"))
+    runs = [
+        run for block in message["blocks"] for part in block.get("elements", ()) for run in part["elements"]
+    ]
+
+    assert all(run["text"] for run in runs)
