@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict, SettingsError
 
 from chassis.limit_settings import LimitSettings
@@ -85,6 +85,15 @@ class ProcessSettings(TokenSettings, LimitSettings):
             "does not replace a credential."
         ),
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _files_have_names(cls, value: object, info: ValidationInfo) -> object:
+        """An empty one, as from an unset variable of a shell, would be the working folder."""
+        named = cls.model_fields[info.field_name or ""].annotation in (Path, Path | None)
+        if named and value == "":
+            raise ValueError("is empty; name a file or folder, or leave the setting out")
+        return value
 
     @model_validator(mode="after")
     def _tls_files_go_together(self) -> Self:

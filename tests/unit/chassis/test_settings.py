@@ -34,6 +34,13 @@ def test_what_is_wrong_is_named_as_it_is_set():
     )
 
 
+def test_an_empty_file_is_not_the_working_folder():
+    said = problem(CLAUSEGATE_API_KEYS_FILE="")
+    assert said == (
+        "settings: CLAUSEGATE_API_KEYS_FILE: is empty; name a file or folder, or leave the setting out"
+    )
+
+
 def test_a_place_within_a_setting_is_named():
     assert problem(CLAUSEGATE_PRICES='{"m": "dear"}').startswith("settings: CLAUSEGATE_PRICES.m: ")
 
