@@ -136,7 +136,8 @@ def export(  # noqa: PLR0913 - the options of a command are its parameters
         where, known = paths or [data / "logs"], _keys(keys)
         report = _verified(where, known, ())
         count = _exported(where, wanted, report, known, out)
-        output.notes([f"{count} records{'' if report.whole else '; A CHAIN IS BROKEN: see audit verify'}"])
+        broken = "" if report.whole else "; A CHAIN IS BROKEN: see audit verify"
+        output.notes([f"{count} record{'s' * (count != 1)}{broken}"])
         if not report.whole:
             return FAILED
         return 0 if count else REFUSED
@@ -197,7 +198,9 @@ def prune(
         if json:
             output.json({"removedFiles": removed, "removedThrough": through})
         else:
-            output.console.print(f"removed {removed} files; records up to {through} are gone", markup=False)
+            gone = f"records up to {through} are gone" if through else "every record is there still"
+            files = f"removed {removed} file{'s' * (removed != 1)}"
+            output.console.print(f"{files}; {gone}", markup=False)
         return 0
 
     run(work(), output)

@@ -155,4 +155,6 @@ def _line(problem: Mapping[str, object]) -> str:
     fields = problem.get("errors")
     named = [f"{each['field']}: {each['description']}" for each in fields] if isinstance(fields, list) else []
     text = "; ".join(named) or problem.get("detail") or problem.get("title") or "the gateway failed"
+    if problem.get("reason") == "UNAUTHENTICATED":
+        text = f"{text} Commands present what CLAUSEGATE_CREDENTIAL holds."
     return f"{problem['reason']}: {text}" if problem.get("reason") else str(text)

@@ -36,6 +36,10 @@ def test_a_problem_is_json_where_json_is_spoken(capsys):
     ("problem", "line"),
     [
         ({"reason": "OVERLOADED", "detail": "try later", "errors": []}, "OVERLOADED: try later"),
+        (
+            {"reason": "UNAUTHENTICATED", "detail": "A key is needed."},
+            "UNAUTHENTICATED: A key is needed. Commands present what CLAUSEGATE_CREDENTIAL holds.",
+        ),
         ({"title": "HTTP 502 from a proxy"}, "HTTP 502 from a proxy"),
         ({}, "the gateway failed"),
     ],
