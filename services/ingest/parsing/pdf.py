@@ -23,7 +23,7 @@ from services.ingest.errors import (
     DocumentUnreadable,
 )
 from services.ingest.parsing.building import TextBuilder
-from services.ingest.parsing.layout import Paragraph, Row, make_paragraphs, merge_spans, read_page
+from services.ingest.parsing.layout import Fragment, Paragraph, Row, make_paragraphs, merge_spans, read_page
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.pdf_hidden import PageText, sift
 from services.ingest.parsing.pdf_hidden import Span as PdfSpan
@@ -130,7 +130,7 @@ def _read_pages(document: pymupdf.Document, limits: ParsingLimits, progress: Pro
 def read_content(page: pymupdf.Page) -> PageContent:
     """Read one page: its tables, and its rows outside them in reading order."""
     text = read_text(page)
-    fragments = merge_spans(map(_measured, text.spans))
+    fragments = fragments_of(text)
     if not fragments:
         return PageContent([], shows_marks=_shows_marks(page), hidden_characters=text.hidden_characters)
     if sum([piece.text.count("\ufffd") for piece in fragments]) * 2 > sum([len(p.text) for p in fragments]):
@@ -145,6 +145,11 @@ def read_text(page: pymupdf.Page) -> PageText:
     """The spans of a page that are to be read, in drawing order."""
     blocks = page.get_text("dict", flags=FLAGS)["blocks"]
     return sift(page, [span for block in blocks for line in block.get("lines", ()) for span in line["spans"]])
+
+
+def fragments_of(text: PageText) -> list[Fragment]:
+    """The pieces of a page's lines, measured and merged."""
+    return merge_spans(map(_measured, text.spans))
 
 
 def _measured(span: PdfSpan) -> tuple[int, int, int, int, bool, str]:
