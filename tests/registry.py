@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -99,8 +100,13 @@ def log_events() -> set[LogEvent]:
 # The code ---------------------------------------------------------------------------------------------------
 
 
-def trees() -> Iterator[tuple[str, ast.Module]]:
+@cache
+def trees() -> Sequence[tuple[str, ast.Module]]:
     """Every module of the product by its name."""
+    return list(_trees())
+
+
+def _trees() -> Iterator[tuple[str, ast.Module]]:
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -108,8 +114,13 @@ def trees() -> Iterator[tuple[str, ast.Module]]:
             yield name, ast.parse(path.read_text("utf-8"))
 
 
-def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+@cache
+def calls(tree: ast.Module) -> Sequence[tuple[str, ast.Call]]:
     """Every call by the last part of what is called."""
+    return list(_calls(tree))
+
+
+def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = node.func

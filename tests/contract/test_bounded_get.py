@@ -5,7 +5,7 @@ import ssl
 import pytest
 
 from chassis.bounded_get import NotRead, bounded_get, checked_url
-from tests.contract.test_client_over_tls import certificate_of
+from tests.contract.certificates import put
 from tests.fakes.token_issuer import KeyServer, answer_of
 
 BODY = b'{"keys": []}'
@@ -81,32 +81,28 @@ async def test_a_server_that_is_not_there_is_named():
 
 
 @pytest.fixture
-def certificate(tmp_path):
-    file = tmp_path / "certificate.pem"
-    file.write_bytes(b"".join(certificate_of("localhost")))
-    return file
+def trusted(tmp_path, monkeypatch):
+    """The folder of the only authority that is trusted."""
+    put(tmp_path, "ca", "ca")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    return tmp_path
 
 
-def serving_with(certificate) -> ssl.SSLContext:
+def serving_with(folder, name) -> ssl.SSLContext:
+    put(folder, name, name)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
+    context.load_cert_chain(folder / f"{name}.pem", folder / f"{name}.key")
     return context
 
 
-async def test_a_certificate_that_nobody_trusts_is_refused(certificate):
-    async with KeyServer(answer_of(BODY)).running(serving_with(certificate)) as server:
-        assert "CERTIFICATE_VERIFY_FAILED" in await problem(server.url)
-
-    assert server.asked == []
-
-
-async def test_a_certificate_of_a_trusted_authority_is_taken(certificate, monkeypatch):
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    async with KeyServer(answer_of(BODY)).running(serving_with(certificate)) as server:
+async def test_a_certificate_of_a_trusted_authority_is_taken(trusted):
+    async with KeyServer(answer_of(BODY)).running(serving_with(trusted, "server")) as server:
         assert await read(server.url) == BODY
 
 
-async def test_a_certificate_of_another_host_is_refused(certificate, monkeypatch):
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    async with KeyServer(answer_of(BODY)).running(serving_with(certificate)) as server:
-        assert "CERTIFICATE_VERIFY_FAILED" in await problem(server.url.replace("localhost", "127.0.0.1"))
+@pytest.mark.parametrize("name", ["foreign-server", "elsewhere", "expired"])
+async def test_no_other_certificate_is_taken(trusted, name):
+    async with KeyServer(answer_of(BODY)).running(serving_with(trusted, name)) as server:
+        assert "CERTIFICATE_VERIFY_FAILED" in await problem(server.url)
+
+    assert server.asked == []
