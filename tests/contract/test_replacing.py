@@ -1,18 +1,25 @@
 """Questions about documents that are replaced while they are answered: never a refusal for that reason."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import grpc
 import pytest
 
 from chassis.channel import open_channel
-from chassis.server import serving
+from chassis.server import Services, serving
 from chassis.status import error_of
 from clausegate.answer.v1.query_service_pb2 import QueryRequest
 from clausegate.answer.v1.query_service_pb2_grpc import QueryServiceStub
 from clausegate.answer.v1.research_service_pb2 import ExtractSnippetsRequest
 from clausegate.answer.v1.research_service_pb2_grpc import ResearchServiceStub
+from clausegate.retrieval.v1.retrieval_service_pb2 import GetChunksResponse
+from clausegate.retrieval.v1.retrieval_service_pb2_grpc import (
+    RetrievalServiceServicer,
+    add_RetrievalServiceServicer_to_server,
+)
 from inference.tokens import token_counter
+from services.answer.clients.retrieval import RetrievalClient
 from services.answer.settings import AnswerSettings
 from services.answer.wiring import answer
 from services.retrieval.indexes import Index
@@ -110,3 +117,19 @@ async def test_passages_whose_document_was_replaced_are_a_conflict_that_may_be_r
     assert error_of(failure.value).reason == "DOCUMENT_CONFLICT"
     events = [event async for event in stubs[1].ExtractSnippets(request)]
     assert "USD 2" in events[0].result.content
+
+
+class TwoMoments(RetrievalServiceServicer):
+    """Has read a chunk before its document was replaced, and the document after."""
+
+    async def GetChunks(self, request, context):  # noqa: N802
+        before, after = licence(1), licence(2)
+        return GetChunksResponse(chunks=[before.chunk(0)], documents=[after.document()])
+
+
+async def test_a_chunk_whose_document_is_of_another_generation_is_gone():
+    offered = Services((), partial(add_RetrievalServiceServicer_to_server, TwoMoments()))
+    async with serving("127.0.0.1:0", [offered]) as address, open_channel(address) as channel:
+        chunks, documents = await RetrievalClient(channel, 30, at_once=1).read_back(["any"])
+    assert chunks == {}
+    assert list(documents) == ["cme/licence.txt"]

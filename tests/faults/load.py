@@ -39,7 +39,6 @@ class Tally:
     violations: list[str] = field(default_factory=list)
     answered: set[str] = field(default_factory=set)
     """Ids of the queries whose answers left."""
-    internal: list[str] = field(default_factory=list)
     excused: Callable[[float, float], bool] = lambda since, until: False
     """Whether the gateway itself was hurt within these times."""
 
@@ -82,7 +81,7 @@ async def judged(tally: Tally, call: str) -> AsyncIterator[None]:
 def _note(tally: Tally, call: str, reason: str, message: str) -> None:
     tally.failures[reason] += 1
     if reason == "INTERNAL":
-        tally.internal.append(f"{time.strftime('%H:%M:%S')} {call}: {message}")
+        tally.violation(f"{call}: {message}")
 
 
 @dataclass

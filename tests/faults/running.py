@@ -79,7 +79,6 @@ def _text(injector: Injector, tally: Tally, sizes: str, seconds: float, seed: in
         f"{injector.slowest[0]:.1f} s after {injector.slowest[1]}",
         f"at the end {sizes}",
         *(["disks were not filled: mounting one takes root"] if not injector.stack.disks else []),
-        *(f"internal: {each}" for each in tally.internal),
         *(f"VIOLATION {each}" for each in tally.violations),
     ]
     return "\n".join(lines)

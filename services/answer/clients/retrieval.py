@@ -122,7 +122,14 @@ class RetrievalClient:
         self, chunk_ids: Iterable[str]
     ) -> tuple[Mapping[str, corpus.Chunk], Mapping[str, corpus.Document]]:
         """Chunks, and their documents, as they stand in the index now, by id; what is gone is left out."""
-        return await self._chunks(list(dict.fromkeys(chunk_ids)))
+        chunks, documents = await self._chunks(list(dict.fromkeys(chunk_ids)))
+        # Retrieval reads one after the other: a document may have been replaced in between.
+        live = {document.document_id: document.generation for document in documents.values()}
+        return {
+            chunk_id: chunk
+            for chunk_id, chunk in chunks.items()
+            if live.get(chunk.document_id) == chunk.generation
+        }, documents
 
     async def project(self, project_id: str) -> corpus.Project:
         """The project; PROJECT_NOT_FOUND names the field `project`, as requests of this service do."""
