@@ -131,8 +131,7 @@ class _Call:
         set_in_call()
         async with self._timed(context):
             if self.parts is None:
-                opened = self.limits.open(caller)
-                context.add_done_callback(lambda _: opened())
+                _when_answered(self.limits.open(caller))
                 with self.limits.running(caller, self.load):
                     yield
             elif caller.credential_id:
@@ -186,3 +185,15 @@ class _Call:
                 raise
             message = f"The client {verb} nothing for {self.stall_seconds:g} seconds."
             raise DeadlineExceeded(message) from error
+
+
+def _when_answered(close: Callable[[], None]) -> None:
+    """Call `close` when the running call has ended and its client has been told how.
+
+    That is the end of its task. A context's `add_done_callback` makes a cycle of context and call, which
+    grpcio then keeps until the garbage collector comes by; such calls count as open on their connection
+    meanwhile, and after `grpc.max_concurrent_streams` of them it is refused every further one.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    task.add_done_callback(lambda _: close())

@@ -117,6 +117,8 @@ def _guarded_unary(behaviour: Any) -> Any:
         except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
             await _read_on(request)
             await _abort(context, error)
+        finally:
+            await _let_go(request)
 
     return guarded
 
@@ -134,6 +136,8 @@ def _guarded_stream(behaviour: Any) -> Any:
         except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
             await _read_on(request)
             await _abort(context, error)
+        finally:
+            await _let_go(request)
 
     return guarded
 
@@ -150,6 +154,17 @@ async def _read_on(request: Any) -> None:
         async with asyncio.timeout(READ_ON_SECONDS):
             while await asyncio.wait_for(anext(request, None), READ_ON_IDLE_SECONDS) is not None:
                 pass
+
+
+async def _let_go(request: Any) -> None:
+    """Close grpcio's reader of requests. It refers to itself, and one that is not read to its end keeps its
+    call until the garbage collector comes by; such calls count as open on their connection, which is refused
+    every further one when there are `grpc.max_concurrent_streams` of them.
+    """
+    if isinstance(request, AsyncIterator):
+        reader: Any = aiter(request)
+        with suppress(RuntimeError):  # somebody still reads, and will come to the end
+            await reader.aclose()
 
 
 def _failing(error: ServiceError) -> Handler:
@@ -173,4 +188,9 @@ async def _abort(context: Any, error: Exception) -> None:
         logger.exception("unexpected error", exc_info=error)
         error = ServiceError("An internal error occurred. It is logged under the trace id of this call.")
     abort = abort_of(error)
-    await context.abort(abort.code, abort.message, abort.trailing_metadata)
+    try:
+        await context.abort(abort.code, abort.message, abort.trailing_metadata)
+    except grpc.aio.AbortError as aborted:
+        # The call holds this one, and raises it when its handler returns; the handler may hold the other. By
+        # their tracebacks they would hold the call, see `_let_go`.
+        aborted.__traceback__ = aborted.__context__ = error.__traceback__ = None

@@ -241,17 +241,17 @@ def without_garbage_collection():
         gc.enable()
 
 
-@pytest.mark.parametrize("request_", [b"", b"fail"], ids=["answered", "failed"])
+@pytest.mark.parametrize("asked", [b"", b"fail"], ids=["answered", "failed"])
 @KINDS
-async def test_a_call_that_has_ended_is_none_of_those_that_a_connection_may_have(kind, request_):
+async def test_a_call_that_has_ended_is_none_of_those_that_a_connection_may_have(kind, asked):
     streams = 40
     async with running(Service(), streams=streams) as channel:
         with without_garbage_collection():
             for _ in range(3 * streams):
-                if request_:
-                    assert (await failure_of(call(channel, kind, request_))).message == "as asked"
+                if asked:
+                    assert (await failure_of(call(channel, kind, asked))).message == "as asked"
                 else:
-                    await answered(call(channel, kind, request_))
+                    await answered(call(channel, kind, asked))
 
 
 async def test_a_call_that_is_refused_at_the_entrance_is_none_of_them_either():
