@@ -79,7 +79,9 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     ERROR_REASON_INDEX_BEHIND: _ErrorReason.ValueType  # 20
     """FAILED_PRECONDITION: the index does not yet show what `at_least` asks for. `RetryInfo` says when to try again."""
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 21
-    """RESOURCE_EXHAUSTED: a bounded queue or limit is full. `RetryInfo` says when to try again."""
+    """RESOURCE_EXHAUSTED: a bounded queue or limit is full. `RetryInfo` says when to try again. Example: the 65th
+    question that a credential asks while 64 of its own are being answered.
+    """
     ERROR_REASON_UPSTREAM_UNAVAILABLE: _ErrorReason.ValueType  # 22
     """UNAVAILABLE: a service that this one needs does not answer. `RetryInfo` says when to try again."""
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 23
@@ -128,7 +130,7 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """
     ERROR_REASON_UNAUTHENTICATED: _ErrorReason.ValueType  # 37
     """UNAUTHENTICATED: the call carries no valid credential: `authorization: Bearer <API key or token>`. It does not say
-    whether that was missing, malformed, unknown, expired or revoked.
+    whether that was missing, malformed, unknown, expired or revoked. Example: a key that was revoked.
     """
     ERROR_REASON_PERMISSION_DENIED: _ErrorReason.ValueType  # 38
     """PERMISSION_DENIED: the credential is valid and does not allow the call: it lacks the scope that the call needs,
@@ -136,7 +138,7 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """
     ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 39
     """RESOURCE_EXHAUSTED: the credential has made more calls than it may within a time. `RetryInfo` says when to try
-    again.
+    again. Example: the eleventh query of a second, once the fifty that may come at once are used up.
     """
     ERROR_REASON_STORAGE_UNAVAILABLE: _ErrorReason.ValueType  # 40
     """UNAVAILABLE: the service cannot write to its disk, or read from it; nothing was changed that was acknowledged.
@@ -205,7 +207,9 @@ ERROR_REASON_EMBEDDING_MODEL_MISMATCH: ErrorReason.ValueType  # 19
 ERROR_REASON_INDEX_BEHIND: ErrorReason.ValueType  # 20
 """FAILED_PRECONDITION: the index does not yet show what `at_least` asks for. `RetryInfo` says when to try again."""
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 21
-"""RESOURCE_EXHAUSTED: a bounded queue or limit is full. `RetryInfo` says when to try again."""
+"""RESOURCE_EXHAUSTED: a bounded queue or limit is full. `RetryInfo` says when to try again. Example: the 65th
+question that a credential asks while 64 of its own are being answered.
+"""
 ERROR_REASON_UPSTREAM_UNAVAILABLE: ErrorReason.ValueType  # 22
 """UNAVAILABLE: a service that this one needs does not answer. `RetryInfo` says when to try again."""
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 23
@@ -254,7 +258,7 @@ calls `CompileArticle` of an old server.
 """
 ERROR_REASON_UNAUTHENTICATED: ErrorReason.ValueType  # 37
 """UNAUTHENTICATED: the call carries no valid credential: `authorization: Bearer <API key or token>`. It does not say
-whether that was missing, malformed, unknown, expired or revoked.
+whether that was missing, malformed, unknown, expired or revoked. Example: a key that was revoked.
 """
 ERROR_REASON_PERMISSION_DENIED: ErrorReason.ValueType  # 38
 """PERMISSION_DENIED: the credential is valid and does not allow the call: it lacks the scope that the call needs,
@@ -262,7 +266,7 @@ or it is to write to a source that is not among its own. Example: `RemoveDocumen
 """
 ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 39
 """RESOURCE_EXHAUSTED: the credential has made more calls than it may within a time. `RetryInfo` says when to try
-again.
+again. Example: the eleventh query of a second, once the fifty that may come at once are used up.
 """
 ERROR_REASON_STORAGE_UNAVAILABLE: ErrorReason.ValueType  # 40
 """UNAVAILABLE: the service cannot write to its disk, or read from it; nothing was changed that was acknowledged.
