@@ -100,7 +100,7 @@ class FetchedKeys:
     async def _replace(self) -> None:
         try:
             self._keys = await self._fetch()
-        except (NotRead, ValueError) as error:
+        except (NotRead, ValueError, RecursionError) as error:  # the last of JSON that is nested too deeply
             logger.error(
                 "keys of tokens cannot be fetched; those fetched before go on", extra={"error": str(error)}
             )

@@ -13,6 +13,8 @@ from chassis.errors import CannotStart
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+UNUSABLE = (OSError, ValueError, RecursionError)
+"""What reading a file raises; the last for JSON that is nested too deeply."""
 
 
 class FileBroken(CannotStart):
@@ -34,7 +36,7 @@ class WatchedFile(Generic[T]):
         self._seen = self._state()
         try:
             self._said = self._read()
-        except (OSError, ValueError) as error:
+        except UNUSABLE as error:
             raise FileBroken(f"{setting}: {path}: {_problem(error)}") from error
 
     def now(self) -> T:
@@ -49,7 +51,7 @@ class WatchedFile(Generic[T]):
         file = {"setting": self._setting, "file": str(self._path)}
         try:
             self._said = self._read()
-        except (OSError, ValueError) as error:
+        except UNUSABLE as error:
             logger.error(
                 "file cannot be read again; what it said goes on", extra={**file, "error": _problem(error)}
             )

@@ -160,6 +160,7 @@ def twice() -> str:
         (changed(sources=None), "sources is not a list of texts"),
         (changed(addresses=["10.0.0.1"]), "expected an object with"),
         (twice(), r"keys\[1\]: the second with the id"),
+        ("[" * 100_000, "recursion"),
     ],
     ids=lambda value: value if len(value) < 70 else "a-file",
 )

@@ -103,7 +103,14 @@ async def test_one_fetch_serves_all_who_wait():
     assert place.fetches == 1
 
 
-@pytest.mark.parametrize("failure", [NotRead("status 500"), ValueError("no key can be used")], ids=str)
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [NotRead("status 500"), ValueError("no key can be used"), RecursionError("nested too deeply")],
+    ids=str,
+)
 async def test_keys_stay_when_a_fetch_fails(failure, caplog):
     place, clock = Place(), Clock()
     keys = fetched(place, clock)
@@ -156,7 +163,11 @@ async def test_a_file_of_keys_is_read_again_when_it_changes(tmp_path):
     assert await keys.find("key-2")
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "not JSON"), ('{"keys": []}', "no key can be used")])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("", "not JSON"), ('{"keys": []}', "no key can be used"), (DEEP, "maximum recursion depth")],
+    ids=["empty", "no key", "deep"],
+)
 def test_a_file_without_keys_is_one_line_that_names_it(tmp_path, text, said):
     path = tmp_path / "jwks.json"
     path.write_text(text)
