@@ -5,10 +5,12 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from chassis.errors import NotFound
 from chassis.logs import JsonFormatter
-from chassis.telemetry import TelemetrySettings, stage
+from chassis.telemetry import Gauge, TelemetrySettings, stage
 from tests.contract.traces import kept_spans
 
 
@@ -61,6 +63,25 @@ def test_a_span_tells_an_error_by_its_reason_and_never_by_its_words(words):
 
     assert [each.attributes["error.type"] for each in ended] == ["DOCUMENT_NOT_FOUND", "INTERNAL"]
     assert not any(words in each.to_json() or each.events for each in ended)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(-3, 3))))
+def test_a_gauge_stands_at_the_sum_of_its_changes_whenever_it_is_looked_at(changes):
+    reader, expected = InMemoryMetricReader(), {}
+    levels = Gauge(MeterProvider([reader], shutdown_on_exit=False).get_meter("m"), "g", "d", "1")
+    for queue, change in changes:
+        levels.add(change, {"clausegate.queue": queue})
+        expected[queue] = expected.get(queue, 0) + change
+
+    assert looked_at(reader) == looked_at(reader) == expected
+
+
+def looked_at(reader: InMemoryMetricReader) -> dict[str, int]:
+    data = reader.get_metrics_data()
+    metrics = data.resource_metrics[0].scope_metrics[0].metrics if data else []
+    assert not any(each.data.is_monotonic for each in metrics)
+    points = [point for each in metrics for point in each.data.data_points]
+    return {point.attributes["clausegate.queue"]: point.value for point in points}
 
 
 NAMED = "http://127.0.0.1:4317"
