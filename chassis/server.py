@@ -67,21 +67,8 @@ async def serving(
     taken.
     """
     check_bindable(address, credentials_configured=entrance.credentials is not None)
-    names = [name for services in offered for name in services.names]
-    server = grpc.aio.server(
-        interceptors=[
-            ServerTracing(names),
-            ErrorInterceptor(),
-            CallerInterceptor(entrance.credentials),
-            BoundsInterceptor(entrance.bounds),
-        ],
-        options=_options(entrance.bounds),
-    )
     health = health_aio.HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(health, server)
-    for services in offered:
-        services.register(server)
-    reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
+    server = _server(offered, entrance, health)
     bound = _bind(server, address, entrance.tls)
     await server.start()
     await health.set(LIVENESS, SERVING)
@@ -97,6 +84,26 @@ async def serving(
         await health.enter_graceful_shutdown()
         await asyncio.sleep(SETTLE_SECONDS)
         await server.stop(entrance.drain_seconds)
+
+
+def _server(
+    offered: Sequence[Services], entrance: Entrance, health: health_aio.HealthServicer
+) -> grpc.aio.Server:
+    names = [name for services in offered for name in services.names]
+    server = grpc.aio.server(
+        interceptors=[
+            ServerTracing(names),
+            ErrorInterceptor(),
+            CallerInterceptor(entrance.credentials),
+            BoundsInterceptor(entrance.bounds),
+        ],
+        options=_options(entrance.bounds),
+    )
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    for services in offered:
+        services.register(server)
+    reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
+    return server
 
 
 def _options(bounds: Bounds) -> list[tuple[str, int]]:

@@ -33,12 +33,13 @@ from clausegate.answer.v1 import (
 from inference.chat.model import ChatModel
 from inference.chat.replay import RecordingChat, ReplayedChat
 from inference.tape import Recorder, Recording
-from inference.tokens import token_counter
+from inference.tokens import TokenCounter, token_counter
 from services.answer.articles.compiling import Compiling
-from services.answer.category_hints import load_hints
+from services.answer.category_hints import Hints, load_hints
 from services.answer.clients.articles import ArticlesClient
 from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
 from services.answer.contracts.completion import Completer
+from services.answer.query.policy import Policy
 from services.answer.query.querying import Querying
 from services.answer.query_generation import QueryGeneration
 from services.answer.records.audit import Records
@@ -79,13 +80,26 @@ SYSTEM_CLOCK = Clock(
 )
 
 
+NAMES = tuple(
+    file.DESCRIPTOR.services_by_name[name].full_name
+    for file, name in (
+        (query_service_pb2, "QueryService"),
+        (research_service_pb2, "ResearchService"),
+        (article_service_pb2, "ArticleService"),
+        (query_generation_service_pb2, "QueryGenerationService"),
+        (rewrite_service_pb2, "RewriteService"),
+        (grounding_service_pb2, "GroundingService"),
+    )
+)
+
+
 @asynccontextmanager
 async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
     """What the answer service offers to a server, alive until the context ends.
 
     Raises `SigningKeysBroken` when a file of keys cannot be used, `AuditInUse` and `AuditBroken` when the
-    audit log cannot be gone on with, `HintsBroken` when that of hints
-    by category cannot, and `ReplayDiverged` when the recording to be played back cannot.
+    audit log cannot be gone on with, `HintsBroken` when that of hints by category cannot, and
+    `ReplayDiverged` when the recording to be played back cannot.
     """
     signer = Signer(read_keys(settings.signing_keys_file) if settings.signing_keys_file else ())
     hints = load_hints(settings.category_hints)
@@ -94,53 +108,62 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
         channel = await stack.enter_async_context(
             open_channel(settings.retrieval_address, settings.tls_files(), retried_services=RETRIED_SERVICES)
         )
-        counter = token_counter(settings.tiktoken_cache_dir)
         chat, clock = await stack.enter_async_context(_chat_and_clock(settings))
-        completer = Completer(chat, settings.task_models(), counter)
-        tasks = Tasks(records, clock, counter, settings.prices)
-        retrieval = RetrievalClient(
-            channel, settings.retrieval_deadline_seconds, settings.retrieval_calls_at_once
-        )
-        policy = settings.policy()
-        querying = Querying(
-            retrieval=retrieval,
-            completer=completer,
+        counter = token_counter(settings.tiktoken_cache_dir)
+        tools = _Tools(
+            completer=Completer(chat, settings.task_models(), counter),
+            tasks=Tasks(records, clock, counter, settings.prices),
+            retrieval=RetrievalClient(
+                channel, settings.retrieval_deadline_seconds, settings.retrieval_calls_at_once
+            ),
+            articles=ArticlesClient(channel, settings.retrieval_deadline_seconds),
             counter=counter,
-            policy=policy,
-            tasks=tasks,
             signer=signer,
+            policy=settings.policy(),
+            extractions=ResultCache(settings.snippets_cache_seconds, MAX_CACHED_EXTRACTIONS, clock.seconds),
         )
-        articles = ArticlesClient(channel, settings.retrieval_deadline_seconds)
-        compiling = Compiling(retrieval, articles, completer, tasks, signer, policy)
-        rewriting = Rewriting(retrieval, completer, tasks, signer, policy.sha256())
-        extractor = Extractor(retrieval, completer, counter, policy, signer)
-        extractions = ResultCache[Extraction](
-            settings.snippets_cache_seconds, MAX_CACHED_EXTRACTIONS, clock.seconds
-        )
-        servicers = _Servicers(
-            query=QueryServicer(querying),
-            generation=QueryGenerationServicer(QueryGeneration(completer, tasks, hints)),
-            research=ResearchServicer(Research(retrieval, extractor, policy, tasks, extractions)),
-            article=ArticleServicer(compiling, articles),
-            rewrite=RewriteServicer(rewriting),
-            grounding=GroundingServicer(
-                Grounding(retrieval, tasks, signer, policy.sha256()), Verifying(retrieval, tasks, signer)
-            ),
-        )
-        yield Services(
-            names=tuple(
-                file.DESCRIPTOR.services_by_name[name].full_name
-                for file, name in (
-                    (query_service_pb2, "QueryService"),
-                    (research_service_pb2, "ResearchService"),
-                    (article_service_pb2, "ArticleService"),
-                    (query_generation_service_pb2, "QueryGenerationService"),
-                    (rewrite_service_pb2, "RewriteService"),
-                    (grounding_service_pb2, "GroundingService"),
-                )
-            ),
-            register=servicers.register,
-        )
+        yield Services(NAMES, _servicers(tools, hints).register)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """What the tasks are made of."""
+
+    completer: Completer
+    tasks: Tasks
+    retrieval: RetrievalClient
+    articles: ArticlesClient
+    counter: TokenCounter
+    signer: Signer
+    policy: Policy
+    extractions: ResultCache[Extraction]
+
+
+def _servicers(tools: _Tools, hints: Hints) -> _Servicers:
+    retrieval, completer, tasks, signer = tools.retrieval, tools.completer, tools.tasks, tools.signer
+    policy, policy_sha256 = tools.policy, tools.policy.sha256()
+    extractor = Extractor(retrieval, completer, tools.counter, policy, signer)
+    return _Servicers(
+        query=QueryServicer(
+            Querying(
+                retrieval=retrieval,
+                completer=completer,
+                counter=tools.counter,
+                policy=policy,
+                tasks=tasks,
+                signer=signer,
+            )
+        ),
+        generation=QueryGenerationServicer(QueryGeneration(completer, tasks, hints)),
+        research=ResearchServicer(Research(retrieval, extractor, policy, tasks, tools.extractions)),
+        article=ArticleServicer(
+            Compiling(retrieval, tools.articles, completer, tasks, signer, policy), tools.articles
+        ),
+        rewrite=RewriteServicer(Rewriting(retrieval, completer, tasks, signer, policy_sha256)),
+        grounding=GroundingServicer(
+            Grounding(retrieval, tasks, signer, policy_sha256), Verifying(retrieval, tasks, signer)
+        ),
+    )
 
 
 @asynccontextmanager

@@ -27,6 +27,7 @@ from services.ingest.archive import Archive
 from services.ingest.chunking import CHUNKER_VERSION, ChunkLimits, Origin
 from services.ingest.errors import DocumentConflict, DocumentNotFound, DocumentTooLarge
 from services.ingest.index_client import IndexClient
+from services.ingest.latest_progress import LatestProgress
 from services.ingest.parsing.formats import PARSER_VERSION
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.pool import ParserPool
@@ -202,7 +203,7 @@ class Pipeline:
         self, announced: Announcement, live: DocumentRecord | None, content: AsyncIterator[bytes]
     ) -> AsyncGenerator[Progress | Receipt, None]:
         """Progress until the receipt; closing the iterator ends the work first."""
-        progress = _LatestProgress()
+        progress = LatestProgress()
         work = asyncio.create_task(self._work(announced, live, content, progress.report))
         async with aclosing(progress.until(work)) as events:
             async for event in events:
@@ -278,29 +279,3 @@ def _record(origin: Origin, file: SpooledFile, reading: Reading) -> DocumentReco
         chunk_count=len(reading.chunks),
         definition_count=len(reading.definitions),
     )
-
-
-class _LatestProgress:
-    """Hands progress from a task to an iterator; what nobody fetched in time is replaced by what is newer."""
-
-    def __init__(self) -> None:
-        self._latest: Progress | None = None
-        self._changed = asyncio.Event()
-
-    def report(self, progress: Progress) -> None:
-        self._latest = progress
-        self._changed.set()
-
-    async def until(self, work: asyncio.Task[Receipt]) -> AsyncGenerator[Progress, None]:
-        """Yield what is reported until `work` is done; cancel it when nobody listens any more."""
-        work.add_done_callback(lambda _: self._changed.set())
-        try:
-            while not work.done():
-                await self._changed.wait()
-                self._changed.clear()
-                latest, self._latest = self._latest, None
-                if latest is not None:
-                    yield latest
-        finally:
-            work.cancel()
-            await asyncio.wait([work])
