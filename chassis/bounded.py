@@ -56,7 +56,7 @@ class BoundsInterceptor(grpc.aio.ServerInterceptor):
         self._bounds = bounds
         self._limits = Limits(bounds.laws)
         self._watches = Limits(LimitLaws(running=MAX_WATCHES))
-        self._parts = Turns(PARTS_AT_ONCE, PARTS_WAITING)
+        self._parts = Turns(PARTS_AT_ONCE, PARTS_WAITING, "parts")
 
     async def intercept_service(
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
