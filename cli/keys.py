@@ -87,7 +87,8 @@ def create(  # noqa: PLR0913 - its parameters are the options of the command
             output.json({**_as_json(key, now), "apiKey": presented})
         else:
             output.verbatim(presented)
-            described = f"{subject} ({tenant}): {_scopes(key)}; {_sources(key)}; {_state(key, now)}"
+            until = f"{_state(key, now)}{' UTC' if key.expires else ''}"
+            described = f"{subject} ({tenant}): {_scopes(key)}; {_sources(key)}; {until}"
             output.notes([f"key {key.key_id} of {described}. It is shown this once"])
         return 0
 
@@ -130,13 +131,12 @@ def list_keys(file: File, json: Json = False) -> None:
                     key.caller.subject,
                     _scopes(key),
                     _sources(key),
-                    key.created.isoformat(),
                     _state(key, now),
                 )
                 for key in known
             )
-            columns = ("Key", "Tenant", "Subject", "Scopes", "Sources", "Created", "State")
-            print_table(output.console, columns, rows)
+            columns = ("Key", "Tenant", "Subject", "Scopes", "Sources", "State (UTC)")
+            print_table(output.console, columns, rows, whole="Key")
         return 0
 
     run(work(), output)
@@ -179,10 +179,14 @@ def _sources(key: ApiKey) -> str:
 
 def _state(key: ApiKey, now: datetime) -> str:
     if key.revoked:
-        return f"revoked {key.revoked.isoformat()}"
+        return f"revoked {_minute(key.revoked)}"
     if key.expires is None:
         return "does not expire"
-    return f"{'expired' if key.has_expired(now) else 'expires'} {key.expires.isoformat()}"
+    return f"{'expired' if key.has_expired(now) else 'expires'} {_minute(key.expires)}"
+
+
+def _minute(instant: datetime) -> str:
+    return instant.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def _as_json(key: ApiKey, now: datetime) -> Mapping[str, object]:

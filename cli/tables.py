@@ -31,8 +31,13 @@ OUTCOME_STYLES = {
 PREVIEW_CHARACTERS = 200
 
 
-def print_table(console: Console, columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
-    """Print `rows` under `columns`; a column whose name ends in `#` is right-aligned, without the sign."""
+def print_table(
+    console: Console, columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, whole: str = ""
+) -> None:
+    """Print `rows` under `columns`; a column whose name ends in `#` is right-aligned, without the sign.
+
+    The cells of the column `whole`, which are to be copied, are never broken.
+    """
     if not console.is_terminal:
         for row in rows:
             print("\t".join(visible(" ".join(str(cell).split())) for cell in row), file=console.file)
@@ -40,7 +45,10 @@ def print_table(console: Console, columns: Sequence[str], rows: Iterable[Sequenc
     table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for column in columns:
         table.add_column(
-            column.removesuffix("#"), justify="right" if column.endswith("#") else "left", overflow="fold"
+            column.removesuffix("#"),
+            justify="right" if column.endswith("#") else "left",
+            overflow="fold",
+            no_wrap=column == whole,
         )
     for row in rows:
         table.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in row))

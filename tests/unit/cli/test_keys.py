@@ -117,8 +117,8 @@ def test_the_list_tells_what_keys_open_and_until_when(file):
         known[1] = replace(known[1], expires=NOW)
 
     [first, second] = (line.split("\t") for line in keys("list", file=file).stdout.splitlines())
-    assert (first[3:5], first[6]) == (["admin", "cme"], "expires 2999-12-31T00:00:00+00:00")
-    assert (second[3:5], second[6]) == (["ingest, query", "all sources"], f"expired {NOW.isoformat()}")
+    assert first[3:] == ["admin", "cme", "expires 2999-12-31 00:00"]
+    assert second[3:] == ["ingest, query", "all sources", f"expired {NOW:%Y-%m-%d %H:%M}"]
     assert [key["expired"] for key in listed(file)] == [False, True]
 
 
