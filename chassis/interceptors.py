@@ -115,8 +115,7 @@ def _guarded_unary(behaviour: Any) -> Any:
         try:
             return await behaviour(request, context)
         except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
-            await _read_on(request)
-            await _abort(context, error)
+            await _abort(context, request, error)
         finally:
             await _let_go(request)
 
@@ -134,8 +133,7 @@ def _guarded_stream(behaviour: Any) -> Any:
             async for response in responses:
                 yield response
         except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
-            await _read_on(request)
-            await _abort(context, error)
+            await _abort(context, request, error)
         finally:
             await _let_go(request)
 
@@ -176,21 +174,28 @@ def _failing(error: ServiceError) -> Handler:
     return grpc.stream_unary_rpc_method_handler(fail)
 
 
-async def _abort(context: Any, error: Exception) -> None:
-    if isinstance(error, grpc.aio.AbortError):
-        raise error
-    if isinstance(error, NotImplementedError) and context.code() is grpc.StatusCode.UNIMPLEMENTED:
-        # So says generated code of a call that its servicer does not have.
-        error = Unimplemented(NOT_OFFERED)
-    if is_storage_failure(error):
-        error = storage_unavailable(error)
-    if not isinstance(error, ServiceError):
-        logger.exception("unexpected error", exc_info=error)
-        error = ServiceError("An internal error occurred. It is logged under the trace id of this call.")
-    abort = abort_of(error)
+async def _abort(context: Any, request: Any, error: Exception) -> None:
+    """End the call with what `error` says; its handler then has nothing to do but to return."""
     try:
+        if isinstance(error, grpc.aio.AbortError):  # of generated code, which has ended the call itself
+            raise error
+        await _read_on(request)
+        abort = abort_of(_told(context, error))
         await context.abort(abort.code, abort.message, abort.trailing_metadata)
     except grpc.aio.AbortError as aborted:
         # The call holds this one, and raises it when its handler returns; the handler may hold the other. By
         # their tracebacks they would hold the call, see `_let_go`.
         aborted.__traceback__ = aborted.__context__ = error.__traceback__ = None
+
+
+def _told(context: Any, error: Exception) -> ServiceError:
+    """What the caller is told of an error."""
+    if isinstance(error, NotImplementedError) and context.code() is grpc.StatusCode.UNIMPLEMENTED:
+        # So says generated code of a call that its servicer does not have.
+        return Unimplemented(NOT_OFFERED)
+    if is_storage_failure(error):
+        return storage_unavailable(error)
+    if not isinstance(error, ServiceError):
+        logger.exception("unexpected error", exc_info=error)
+        return ServiceError("An internal error occurred. It is logged under the trace id of this call.")
+    return error

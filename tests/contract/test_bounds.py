@@ -261,3 +261,14 @@ async def test_a_call_that_is_refused_at_the_entrance_is_none_of_them_either():
             for _ in range(3 * streams):
                 error = await failure_of(channel.unary_unary(f"/{NAME}/nothing")(b"", timeout=LATEST))
                 assert error.code == "UNIMPLEMENTED"
+
+
+async def test_nor_is_a_call_that_generated_code_has_ended():
+    streams = 40
+    async with running(Service(), streams=streams) as channel:
+        ask = health_pb2_grpc.HealthStub(channel).Check
+        with without_garbage_collection():
+            for _ in range(3 * streams):
+                with pytest.raises(grpc.aio.AioRpcError) as failed:
+                    await ask(health_pb2.HealthCheckRequest(service="unknown"), timeout=LATEST)
+                assert failed.value.code() is grpc.StatusCode.NOT_FOUND
