@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import ssl
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import certifi
+import httpcore2
 import hypothesis
 import pytest
 
@@ -34,6 +37,12 @@ sys.addaudithook(_only_this_machine)
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1_000)
 hypothesis.settings.load_profile("quick")
+
+# Every client of HTTP reads the certificates of all public authorities, .03 s of processor time, and tests
+# make a thousand clients, which call this machine alone. So there is one authority, whose key nobody has.
+AUTHORITY = str(Path(__file__).parent / "data" / "authority.pem")
+certifi.where = lambda: AUTHORITY
+httpcore2.default_ssl_context = lambda **_: ssl.create_default_context(cafile=AUTHORITY)
 
 # Settings and keys of the person who runs the tests are not the tests': a key would send documents away.
 for name in [name for name in os.environ if name.startswith(("CLAUSEGATE_", "OPENAI_"))]:  # noqa: TID251
