@@ -2,6 +2,8 @@
 
 import json
 import os
+from dataclasses import dataclass
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -11,44 +13,59 @@ from tests.e2e.processes import clausegate
 TERMS = "DATA TERMS\n\nSection 1. Governing Law\n\nThis Agreement shall be governed by the laws of {}.\n"
 
 
+@dataclass(frozen=True)
+class Told:
+    """What commands printed, in the order in which they ran."""
+
+    first: CompletedProcess[str]
+    second: CompletedProcess[str]
+    third: CompletedProcess[str]
+    listed: CompletedProcess[str]
+    asked: CompletedProcess[str]
+    removed: CompletedProcess[str]
+    asked_again: CompletedProcess[str]
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A folder that went through three ingestions, and what each printed."""
+def told(tmp_path_factory):
+    """A folder that goes through three ingestions, is asked, and loses its last document."""
     root = tmp_path_factory.mktemp("changing")
-    files, data = root / "files", root / "data"
+    files, data = root / "files", ("--data", str(root / "data"))
     (files / "southport").mkdir(parents=True)
     write_agreement(files / "southport" / "agreement.docx")
     (files / "southport" / "terms.txt").write_text(TERMS.format("the Republic of Ireland"))
-    first = clausegate("ingest", str(files), "--data", str(data), "--json")
+    first = clausegate("ingest", str(files), *data, "--json")
     (files / "southport" / "terms.txt").write_text(TERMS.format("the Kingdom of Norway"))
     (files / "southport" / "agreement.docx").unlink()
     (files / "southport" / "broken.pdf").write_bytes(b"%PDF-1.7 and nothing else")
     (files / "southport" / "empty.txt").write_bytes(b"")
     (files / "southport" / os.fsdecode(b"name-\xff.txt")).write_text("Fees.")
     (files / "southport" / "latin.txt").write_bytes("Geb\xfchr".encode("latin-1"))
-    second = clausegate("ingest", str(files), "--data", str(data), "--prune", "--json")
-    third = clausegate("ingest", str(files / "southport"), "--source", "southport", "--data", str(data))
-    return data, first, second, third
+    return Told(
+        first,
+        clausegate("ingest", str(files), *data, "--prune", "--json"),
+        clausegate("ingest", str(files / "southport"), "--source", "southport", *data),
+        clausegate("documents", *data, "--json"),
+        clausegate("ask", GOVERNING_LAW, *data, "--json", "--log-queries"),
+        clausegate("remove", "southport/terms.txt", *data),
+        clausegate("ask", GOVERNING_LAW, *data, "--json"),
+    )
 
 
 def outcomes(command):
     return {each["documentId"]: each["outcome"] for each in json.loads(command.stdout)["documents"]}
 
 
-def test_an_own_stack_keeps_what_it_ingested(folder):
-    data, first, _, _ = folder
-
-    listed = clausegate("documents", "--data", str(data), "--json")
-
-    assert first.returncode == 0
-    assert [each["documentId"] for each in json.loads(listed.stdout)["documents"]] == ["southport/terms.txt"]
+def test_an_own_stack_keeps_what_it_ingested(told):
+    assert told.first.returncode == 0
+    assert [each["documentId"] for each in json.loads(told.listed.stdout)["documents"]] == [
+        "southport/terms.txt"
+    ]
 
 
-def test_a_changed_file_is_updated_and_a_vanished_one_removed(folder):
-    _, _, second, _ = folder
-
-    assert outcomes(second)["southport/terms.txt"] == "UPDATED"
-    assert outcomes(second)["southport/agreement.docx"] == "REMOVED"
+def test_a_changed_file_is_updated_and_a_vanished_one_removed(told):
+    assert outcomes(told.second)["southport/terms.txt"] == "UPDATED"
+    assert outcomes(told.second)["southport/agreement.docx"] == "REMOVED"
 
 
 @pytest.mark.parametrize(
@@ -60,38 +77,25 @@ def test_a_changed_file_is_updated_and_a_vanished_one_removed(folder):
         ("name-?.txt", "the file's name is not valid UTF-8"),
     ],
 )
-def test_a_bad_file_fails_alone_with_its_reason(folder, name, reason):
-    _, _, second, _ = folder
+def test_a_bad_file_fails_alone_with_its_reason(told, name, reason):
+    documents = json.loads(told.second.stdout)["documents"]
+    [failed] = [each for each in documents if each["documentId"] == f"southport/{name}"]
 
-    failed = {each["documentId"]: each for each in json.loads(second.stdout)["documents"]}[
-        f"southport/{name}"
-    ]
-
-    assert second.returncode == 1
+    assert told.second.returncode == 1
     assert failed["outcome"] == "FAILED"
     assert failed["reason"].startswith(reason)
 
 
-def test_what_is_indexed_already_is_unchanged(folder):
-    _, _, _, third = folder
-
-    assert "UNCHANGED\tsouthport/terms.txt" in third.stdout
+def test_what_is_indexed_already_is_unchanged(told):
+    assert "UNCHANGED\tsouthport/terms.txt" in told.third.stdout
 
 
-def test_the_new_version_answers(folder):
-    data, _, _, _ = folder
-
-    command = clausegate("ask", GOVERNING_LAW, "--data", str(data), "--json")
-
-    assert "Kingdom of Norway" in json.loads(command.stdout)["answer"]
+def test_the_new_version_answers(told):
+    assert "Kingdom of Norway" in json.loads(told.asked.stdout)["answer"]
 
 
-def test_the_audit_record_is_echoed(folder):
-    data, _, _, _ = folder
-
-    command = clausegate("ask", GOVERNING_LAW, "--data", str(data), "--json", "--log-queries")
-
-    record = json.loads(command.stderr)
+def test_the_audit_record_is_echoed(told):
+    record = json.loads(told.asked.stderr)
     assert record["query"] == GOVERNING_LAW
     assert record["refused"] is False
 
@@ -105,15 +109,7 @@ def test_a_data_folder_in_use_is_named(stack):
     assert "is in use by another process; name its gateway" in command.stderr
 
 
-def test_a_removed_document_no_longer_answers(tmp_path):
-    (tmp_path / "files" / "southport").mkdir(parents=True)
-    (tmp_path / "files" / "southport" / "terms.txt").write_text(TERMS.format("Ireland"))
-    data = str(tmp_path / "data")
-    clausegate("ingest", str(tmp_path / "files"), "--data", data)
-
-    removed = clausegate("remove", "southport/terms.txt", "--data", data)
-    command = clausegate("ask", GOVERNING_LAW, "--data", data, "--json")
-
-    assert removed.returncode == 0
-    assert command.returncode == 3
-    assert json.loads(command.stdout)["refusal"]["reason"] == "REFUSAL_REASON_NO_CHUNKS_RETRIEVED"
+def test_a_removed_document_no_longer_answers(told):
+    assert told.removed.returncode == 0
+    assert told.asked_again.returncode == 3
+    assert json.loads(told.asked_again.stdout)["refusal"]["reason"] == "REFUSAL_REASON_NO_CHUNKS_RETRIEVED"
