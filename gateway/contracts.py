@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -108,8 +109,9 @@ class Contracts:
         return tuple(dict.fromkeys((method.area, method.service) for method in self.methods))
 
 
+@cache
 def load_contracts(path: Path = CONTRACTS) -> Contracts:
-    """Read a `FileDescriptorSet` with source comments. Raises `UnsupportedContract`."""
+    """Read a `FileDescriptorSet` with source comments, once a process. Raises `UnsupportedContract`."""
     files = descriptor_pb2.FileDescriptorSet.FromString(path.read_bytes()).file
     pool: Any = descriptor_pool.DescriptorPool()  # Any: its stubs are not typed
     for file in files:
