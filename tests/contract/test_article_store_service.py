@@ -169,7 +169,7 @@ async def test_paging_sees_every_article_once_in_order_without_its_body(service,
     assert all(len(page) == min(page_size or 50, 5) for page in seen[:-1])
 
 
-@pytest.mark.parametrize("page_size", [1, 2, 3, 20])
+@pytest.mark.parametrize("page_size", [2, 20])
 async def test_pages_of_stale_articles_are_full(service, page_size):
     ids = [f"n{number:03}" for number in range(7, 120, 20)]
     for made in [article(f"n{number:03}") for number in range(120)]:

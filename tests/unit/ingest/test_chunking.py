@@ -239,7 +239,7 @@ def test_the_title_is_the_documents_own_then_its_first_heading_then_the_file_nam
 
 
 @pytest.mark.parametrize("filler", ["\n", "(", "x", ". ", "1. ", "a, "])
-def test_any_two_hundred_thousand_repetitions_are_cut(filler):
-    document = paragraphs("A" + filler * 200_000 + "Z")
+def test_any_fifty_thousand_repetitions_are_cut(filler):
+    document = paragraphs("A" + filler * 50_000 + "Z")
     chunks = chunking.cut(document, ORIGIN, LIMITS)
     assert max(chunk.word_count for chunk in chunks) <= LIMITS.max_words
