@@ -41,7 +41,7 @@ async def test_a_stop_lets_a_running_upload_end_and_then_ends_the_process(own):
     assert "Traceback" not in own.log.read_text()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)])
 def test_an_interrupted_upload_is_cancelled_downstream(own, tmp_path, number):
     folder = tmp_path / "files" / "slow"
     folder.mkdir(parents=True)
