@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from chassis.addresses import is_loopback
 from chassis.auth import AUTHORIZATION, LOCAL, set_caller, set_credential
 from chassis.credentials import Credentials
-from chassis.errors import InvalidInput, ServiceError
+from chassis.errors import InvalidInput, PermissionDenied, ServiceError
 from gateway.problems import problem_response
 
 
@@ -17,7 +19,8 @@ class Authentication:
     """Middleware that answers 401 without a valid credential, and lets calls of services carry the caller's.
 
     What the credential opens is asked by the route (`gateway.app`). Services check both again: nobody can go
-    round the gateway. Without credentials configured it passes on what it is given, for them to judge.
+    round the gateway. Without credentials configured it passes on what it is given, for them to judge, and
+    answers 403 to web pages of other machines, see `check_local`.
     """
 
     def __init__(self, app: ASGIApp, credentials: Credentials | None, open_paths: Collection[str]) -> None:
@@ -30,6 +33,8 @@ class Authentication:
         """Handle one request, which has a context of its own."""
         if scope["type"] == "http" and scope["path"] not in self._open_paths:
             try:
+                if self._credentials is None and scope["client"] is not None:  # None: by a Unix socket
+                    check_local(Headers(scope=scope))
                 await self._identify(Headers(scope=scope).getlist(AUTHORIZATION))
             except ServiceError as error:
                 await problem_response(error)(scope, receive, send)
@@ -42,3 +47,24 @@ class Authentication:
             if not (value.isascii() and value.isprintable()):  # gRPC could not carry it
                 raise InvalidInput("Must be printable ASCII.", field="Authorization")
             set_credential(value)
+
+
+def check_local(headers: Headers) -> None:
+    """Raise `PermissionDenied` unless the request was made for this machine, and not by a page of another.
+
+    A browser on this machine reaches what listens on it for any page that it shows: by a form, or by a name
+    of the page's own that is made to point here (DNS rebinding). `Origin` tells the one, `Host` the other.
+    """
+    named = [f"//{headers['host']}"] if "host" in headers else []
+    named += headers.getlist("origin")
+    if not all(map(_is_here, named)):
+        raise PermissionDenied(
+            "Without credentials requests are made for localhost or 127.0.0.1, by programs of this machine."
+        )
+
+
+def _is_here(address: str) -> bool:
+    try:
+        return is_loopback(urlsplit(address).hostname or "")
+    except ValueError:
+        return False

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -344,7 +345,7 @@ async def test_credentials_are_passed_on(client, script):
 
 async def test_a_request_does_not_inherit_the_credential_of_the_one_before(script):
     body = b'{"query": "x"}'
-    head = f"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+    head = f"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
     head += "Content-Type: application/json\r\n"
     first = f"{head}Authorization: Bearer abc\r\n\r\n".encode() + body
     second = f"{head}Connection: close\r\n\r\n".encode() + body
@@ -739,3 +740,19 @@ async def test_the_documentation_needs_nothing_from_elsewhere(client):
     assert linked
     assert [(await client.get(path)).status_code for path in linked] == [200] * len(linked)
     assert "//" not in re.sub(r"[^\"]*data:,", "", page.text)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("Host", "evil.example"),
+        ("Host", "127.0.0.1.evil.example:80"),
+        ("Origin", "https://evil.example"),
+        ("Origin", "null"),
+    ],
+    ids=["a name that points here", "one that looks local", "a form elsewhere", "a page without origin"],
+)
+async def test_without_credentials_pages_of_other_machines_are_refused(client, said):
+    ask = partial(client.post, "/v1/query", json={"query": "x"})
+    assert (await ask(headers=[said])).status_code == 403
+    assert (await ask(headers=[("Origin", str(client.base_url))])).status_code == 200

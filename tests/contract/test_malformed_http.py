@@ -13,9 +13,9 @@ from tests.contract.gateway_services import PATIENCE_SECONDS, Script, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-HEAD = b"Host: gateway\r\nConnection: close\r\n"
+HEAD = b"Host: localhost\r\nConnection: close\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
-SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: gateway\r\n\r\n"
+SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def search(headers: bytes, body: bytes = b"") -> bytes:

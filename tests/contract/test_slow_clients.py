@@ -18,7 +18,7 @@ LATEST = 30
 """Seconds after which a test gives up."""
 LARGE = query_service_pb2.QueryResponse(answer="x" * 3_500_000)
 QUESTION = b'{"query": "x"}'
-HEAD = b"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+HEAD = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 STREAM = HEAD.replace(b"query", b"query:stream")
 WHOLE = b"Content-Length: %d\r\n\r\n%b" % (len(QUESTION), QUESTION)
 
