@@ -40,8 +40,8 @@ async def documents_are_what_was_acknowledged(users: Users) -> list[str]:
         if original != text:
             wrong.append(f"{document.document_id}: its original is not what was acknowledged")
         wrong += await _is_whole(users, document, listed.get(document.document_id))
-        if not await users.try_to(users.ask_by_rest, document):
-            wrong.append(f"{document.document_id} does not answer in calm")
+        if why := await users.why_no_answer(document):
+            wrong.append(f"{document.document_id} does not answer in calm: {why}")
     return wrong
 
 

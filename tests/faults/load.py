@@ -169,6 +169,18 @@ class Users:
             return False
         return True
 
+    async def why_no_answer(self, document: Document) -> str:
+        """Why a question about it fails, empty when it is answered; a rate that is spent is waited for."""
+        while True:
+            try:
+                await self.ask_by_rest(document)
+            except Failed as failed:
+                if failed.reason != "RATE_LIMITED":
+                    return failed.reason
+                await asyncio.sleep(PAUSE_SECONDS)
+            else:
+                return ""
+
     async def ask_by_rest(self, document: Document) -> None:
         began = time.monotonic()
         async with judged(self.tally, "query by REST"):
