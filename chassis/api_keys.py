@@ -95,11 +95,12 @@ def from_json(text: str) -> tuple[ApiKey, ...]:
     document = json.loads(text)
     if not isinstance(document, dict) or document.keys() != {"version", "keys"}:
         raise ValueError("expected an object with version and keys")
-    if document["version"] not in (UNLIMITED, VERSION):
-        raise ValueError(f"version {document['version']!r} is neither {UNLIMITED} nor {VERSION}")
+    version = document["version"]
+    if isinstance(version, bool) or version not in (UNLIMITED, VERSION):  # True equals 1
+        raise ValueError(f"version {version!r} is neither {UNLIMITED} nor {VERSION}")
     if not isinstance(document["keys"], list):
         raise ValueError("keys is not a list")
-    limited = document["version"] != UNLIMITED
+    limited = version != UNLIMITED
     keys: dict[str, ApiKey] = {}
     for number, entry in enumerate(document["keys"]):
         try:

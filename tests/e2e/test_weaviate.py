@@ -29,8 +29,8 @@ OF_A_RUN = {
 OF_A_STORE = {"bm25Score", "keywordRank", "topScore"}
 """Raw BM25, for which the stores count the length of a chunk differently; no evidence is made of it."""
 TOLERANCE = 0.01
-"""Of scores: with other lengths another chunk may be the last of the keyword leg, and the words of all that were
-found weigh in each one's share (.3 % in the refusal here); what is said must be the same."""
+"""Of scores: with other lengths another chunk may be the last of the keyword leg, and the words of all that
+were found weigh in each one's share (.3 % in the refusal here); what is said must be the same."""
 COMMANDS = {
     "answer": ["ask", AUDIT, "--sources", "tarnholm"],
     "answer over all": ["ask", REAL_TIME],

@@ -139,6 +139,7 @@ def twice() -> str:
         ("[]", "expected an object"),
         ('{"version": 1}', "expected an object"),
         ('{"version": 3, "keys": []}', "version 3 is neither 1 nor 2"),
+        ('{"version": true, "keys": []}', "version True is neither 1 nor 2"),
         ('{"version": 2, "keys": {}}', "not a list"),
         ('{"version": 1, "keys": [7]}', r"keys\[0\]: expected an object with created, key_id"),
         (changed(tenant="../acme"), r"keys\[0\]: a tenant has"),
