@@ -30,9 +30,6 @@ be restarted for it."""
 CONNECTION_AGE_MS = 60_000
 """A client looks its server's name up again only when it loses a connection, so it would never find replicas
 that were added. After this time, give or take a tenth, it is asked to connect anew; running calls go on."""
-SETTLE_SECONDS = 0.02
-"""Between the last word of health and the stop: grpcio 1.78 crashes when it stops within some 10 ms of a
-client's having connected and gone, as a probe does (within 100 tries, always; 1.76 and 1.80 do not)."""
 SILENT_CONNECTION_MS = 10_000
 """What a connection gets to begin with HTTP/2, and to answer a ping: one every 30 s while calls run on it."""
 CANCELLING_MS = 10_000
@@ -82,7 +79,6 @@ async def serving(
             task.cancel()
         await asyncio.gather(*watching, return_exceptions=True)
         await health.enter_graceful_shutdown()
-        await asyncio.sleep(SETTLE_SECONDS)
         await server.stop(entrance.drain_seconds)
 
 

@@ -12,7 +12,7 @@ PAUSE_SECONDS = 10.0
 
 ADVICE = {
     "CERTIFICATE_VERIFY_FAILED": "its certificate is not trusted; CLAUSEGATE_TLS_CA_FILE says whose are",
-    "Hostname Verification Check failed": "its certificate is not valid for the host of this address",
+    "is not in peer certificate": "its certificate is not valid for the host of this address",
     "WRONG_VERSION_NUMBER": "it does not speak TLS, and with CLAUSEGATE_TLS_CA_FILE it is called by TLS only",
     "Socket closed": "it closed the connection; it may speak TLS only (CLAUSEGATE_TLS_CA_FILE), or want a "
     "certificate that it trusts (CLAUSEGATE_TLS_CERTIFICATE_FILE)",

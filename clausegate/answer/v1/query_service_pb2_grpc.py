@@ -5,7 +5,7 @@ import warnings
 
 from clausegate.answer.v1 import query_service_pb2 as clausegate_dot_answer_dot_v1_dot_query__service__pb2
 
-GRPC_GENERATED_VERSION = '1.78.2'
+GRPC_GENERATED_VERSION = '1.76.0'
 GRPC_VERSION = grpc.__version__
 _version_not_supported = False
 

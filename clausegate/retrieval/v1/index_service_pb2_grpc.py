@@ -5,7 +5,7 @@ import warnings
 
 from clausegate.retrieval.v1 import index_service_pb2 as clausegate_dot_retrieval_dot_v1_dot_index__service__pb2
 
-GRPC_GENERATED_VERSION = '1.78.2'
+GRPC_GENERATED_VERSION = '1.76.0'
 GRPC_VERSION = grpc.__version__
 _version_not_supported = False
 
