@@ -51,6 +51,7 @@ def test_originals_are_read_again_by_another_chunker(data, tmp_path):
     assert "Republic of Ireland" in json.loads(asked.stdout)["answer"]
 
 
+@pytest.mark.soak  # the same over sockets: tests/contract/test_reindexing.py
 def test_the_index_is_made_anew_with_another_embedding_model(data, tmp_path):
     data = shutil.copytree(data, tmp_path / "data")
     reindex = ("reindex", "--data", str(data))
