@@ -63,7 +63,7 @@ check: $(READY) ## lint, types, import rules, contracts, deployment
 	@$(MAKE) --no-print-directory manifests
 	$(BIN)/python .ci/audit.py --if-reachable
 
-audit: $(READY) ## look the locked packages up among known vulnerabilities (asks pypi.org)
+audit: $(READY) ## look the locked packages up among known vulnerabilities (asks PyPI)
 	$(BIN)/python .ci/audit.py
 
 # What Kubernetes gets, against the schemas of the oldest version that it is for and of the newest that is known.

@@ -78,7 +78,7 @@ def conclude(audit: Audit, *, if_reachable: bool) -> int:
         print(f"VULNERABLE: {vulnerability}")
     if audit.left_out:
         names = ", ".join(audit.left_out[:5]) + (", …" if len(audit.left_out) > 5 else "")
-        print(f"NOT AUDITED: pypi.org tells nothing of {names}; they may or may not be vulnerable")
+        print(f"NOT AUDITED: PyPI tells nothing of {names}; they may or may not be vulnerable")
     print(f"{audit.looked_up} packages looked up, {len(audit.known)} known vulnerabilities")
     if audit.known:
         return FAILED
