@@ -411,6 +411,7 @@ async def test_old_collections_are_dropped_only_when_they_are_not_the_index(site
         assert await store.records.projects(None, 9) == ()
 
 
+@pytest.mark.soak
 @on_weaviate
 async def test_two_runs_at_once_end_with_one_index(site):
     async with site.store(site.old) as store:
@@ -632,7 +633,7 @@ async def broken_run(site: Site, answers: int) -> None:
     await site.reindex(site.old)
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(WRITES, max_size=8))
 async def test_whatever_was_written_between_broken_runs_the_new_index_shows_what_the_old_one_did(writes):
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:

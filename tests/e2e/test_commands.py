@@ -202,9 +202,10 @@ def test_what_only_an_own_stack_can_do_is_said_so(command, option, tmp_path):
 
 @pytest.mark.parametrize(
     "embedding",
-    [{}, pytest.param({"CLAUSEGATE_EMBEDDING_MODEL": "text-embedding-3-large"}, marks=pytest.mark.soak)],
+    [{}, {"CLAUSEGATE_EMBEDDING_MODEL": "text-embedding-3-large"}],
     ids=["local", "served"],
 )
+@pytest.mark.soak  # a replay gives the same bytes over sockets, too: tests/contract/test_replay.py
 def test_an_answer_is_recorded_and_played_back_without_a_server(corpus, model, tmp_path, embedding):
     data, calls = str(tmp_path / "data"), str(tmp_path / "calls.jsonl")
     beside = {"OPENAI_BASE_URL": model.url, **embedding}

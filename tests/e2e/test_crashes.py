@@ -11,6 +11,7 @@ from tests.e2e.corpus import long_text
 from tests.e2e.processes import STOP_SECONDS, embedded_stack
 
 QUESTION = "What is the remark of this version?"
+KILLS = 20
 CLAUSES = 16
 
 
@@ -38,14 +39,14 @@ async def answered(stack):
         return (await client.query(QUESTION, gate=False)).answer
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.soak)])
-async def test_a_stack_killed_during_ingestion_recovers(tmp_path, socket_dirs, free_port, kills):
-    data, sockets, port, chance = tmp_path / "data", socket_dirs(), free_port(), random.Random(kills)
+@pytest.mark.soak
+async def test_a_stack_killed_during_ingestion_recovers(tmp_path, socket_dirs, free_port):
+    data, sockets, port, chance = tmp_path / "data", socket_dirs(), free_port(), random.Random(KILLS)
     with embedded_stack(data, sockets, port) as stack:
         async with clausegate.connect(stack.grpc) as client:
             await ingest(client, "amber")
         await killed_while_ingesting(stack, "cobalt", chance.randrange(1, 12))
-    for _ in range(1, kills):
+    for _ in range(1, KILLS):
         with embedded_stack(data, sockets, port) as stack:
             await killed_while_ingesting(stack, "cobalt", chance.randrange(1, 12))
 

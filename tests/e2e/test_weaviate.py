@@ -64,7 +64,8 @@ def real():
     weaviate_server.drop_collections(prefix)
 
 
-SERVERS = [pytest.param(fake, id="fake")]
+# Two stacks that embed the examples: what answers from Weaviate is tested service by service in `make test`.
+SERVERS = [pytest.param(fake, id="fake", marks=pytest.mark.soak)]
 if weaviate_server.URL:
     SERVERS.append(pytest.param(real, id="real", marks=pytest.mark.weaviate))
 
