@@ -11,20 +11,18 @@ from typing import Any, TypeVar
 
 import grpc
 from google.protobuf.message import DecodeError
-from grpc_health.v1 import health_pb2
-from grpc_reflection.v1alpha import reflection
 
 from chassis.access import Load, access_of
 from chassis.auth import LOCAL, current_caller
 from chassis.bounds import Bounds
 from chassis.deadlines import set_deadline
 from chassis.errors import DeadlineExceeded, InvalidInput
+from chassis.interceptors import HEALTH, REFLECTION, Continuation, Handler
 from chassis.limits import LimitLaws, Limits
 from chassis.parts import PART, set_in_call
 from chassis.turns import Turns
 
-HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-PLUMBING = (f"/{HEALTH}/", f"/{reflection.SERVICE_NAME}/")
+PLUMBING = (f"/{HEALTH}/", f"/{REFLECTION}")
 MAX_WATCHES = 256
 """Streams of health and reflection at once: they need no credential, or no scope, and never end."""
 PARTS_AT_ONCE = 64
@@ -34,8 +32,6 @@ PARTS_WAITING = 4096
 
 UNLIMITED = Limits(LimitLaws())
 
-Handler = Any  # grpc.RpcMethodHandler of whatever messages the method has
-Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler]]
 T = TypeVar("T")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
@@ -15,7 +14,6 @@ from grpc_health.v1 import health_pb2
 from chassis.access import Access, access_of
 from chassis.auth import AUTHORIZATION, LOCAL, Caller, set_caller, set_credential
 from chassis.credentials import Credentials
-from chassis.deadlines import set_deadline
 from chassis.errors import PermissionDenied, ServiceError, Unimplemented
 from chassis.status import abort_of
 from chassis.storage import is_storage_failure, storage_unavailable
@@ -81,61 +79,43 @@ def check_access(caller: Caller, access: Access) -> None:
 
 
 class ErrorInterceptor(grpc.aio.ServerInterceptor):
-    """Turns our errors into statuses, anything else into INTERNAL, and keeps the deadline at hand."""
+    """Turns our errors into statuses, anything else into INTERNAL.
+
+    Every handler behind it takes a stream of requests: those of `BoundsInterceptor`, and those that refuse.
+    """
 
     async def intercept_service(
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
     ) -> Handler:
         """Wrap the handler of one call."""
         handler = await continuation(handler_call_details) or _failing(Unimplemented(NOT_OFFERED))
+        kinds = handler.request_deserializer, handler.response_serializer
         if handler.response_streaming:
-            make, behaviour = _stream_factory(handler), _guarded_stream(_behaviour(handler))
-        else:
-            make, behaviour = _unary_factory(handler), _guarded_unary(_behaviour(handler))
-        return make(behaviour, handler.request_deserializer, handler.response_serializer)
-
-
-def _behaviour(handler: Any) -> Any:
-    return handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
-
-
-def _unary_factory(handler: Any) -> Any:
-    streams = handler.request_streaming
-    return grpc.stream_unary_rpc_method_handler if streams else grpc.unary_unary_rpc_method_handler
-
-
-def _stream_factory(handler: Any) -> Any:
-    streams = handler.request_streaming
-    return grpc.stream_stream_rpc_method_handler if streams else grpc.unary_stream_rpc_method_handler
+            return grpc.stream_stream_rpc_method_handler(_guarded_stream(handler.stream_stream), *kinds)
+        return grpc.stream_unary_rpc_method_handler(_guarded_unary(handler.stream_unary), *kinds)
 
 
 def _guarded_unary(behaviour: Any) -> Any:
-    async def guarded(request: Any, context: Any) -> Any:
-        set_deadline(context.time_remaining())
+    async def guarded(requests: AsyncIterator[Any], context: Any) -> Any:
         try:
-            return await behaviour(request, context)
+            return await behaviour(requests, context)
         except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
-            await _abort(context, request, error)
+            await _abort(context, requests, error)
         finally:
-            await _let_go(request)
+            await _let_go(requests)
 
     return guarded
 
 
 def _guarded_stream(behaviour: Any) -> Any:
-    async def guarded(request: Any, context: Any) -> AsyncIterator[Any]:
-        set_deadline(context.time_remaining())
+    async def guarded(requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
         try:
-            responses = behaviour(request, context)
-            if inspect.iscoroutine(responses):  # it writes to the context itself, as gRPC health does
-                await responses
-                return
-            async for response in responses:
+            async for response in behaviour(requests, context):
                 yield response
         except Exception as error:  # noqa: BLE001 - the one place where any error becomes a status
-            await _abort(context, request, error)
+            await _abort(context, requests, error)
         finally:
-            await _let_go(request)
+            await _let_go(requests)
 
     return guarded
 
