@@ -11,8 +11,9 @@ FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 8.0
 LONGEST_TOLD_SECONDS = 86_400.0
 """What a server tells beyond a day is passed on as a day."""
-MARGIN_SECONDS = 0.5
-"""Kept of the caller's deadline: what our own error needs to be recorded and to reach the caller."""
+MARGIN_SECONDS = 2.0
+"""Kept of the caller's deadline, a quarter of it at most: what our own error needs to be recorded, also when
+the disk is busy, and to reach the caller."""
 
 
 def patience(seconds_left: float) -> float:

@@ -13,7 +13,7 @@ NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 @given(st.floats(1e-3, 1e6))
 def test_some_of_the_callers_time_is_kept_and_most_is_used(left):
     assert 0.75 * left <= patience(left) < left
-    assert left - patience(left) <= 0.5 + 1e-9
+    assert left - patience(left) <= 2 + 1e-9
 
 
 def test_nothing_is_waited_for_when_nothing_is_left():
