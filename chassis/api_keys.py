@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 
 from chassis.access import Scope
-from chassis.auth import Caller, Refused
+from chassis.auth import EVERY_SOURCE, Caller, Refused, sources_named
 from chassis.watched_file import WatchedFile
 
 VERSION = 2
@@ -79,7 +79,7 @@ def to_json(keys: Sequence[ApiKey]) -> str:
             "tenant": key.caller.tenant,
             "subject": key.caller.subject,
             "scopes": sorted(key.caller.scopes),
-            "sources": sorted(key.caller.sources),
+            "sources": sorted(key.caller.sources) or [EVERY_SOURCE],
             "sha256": key.sha256,
             "created": key.created.isoformat(),
             "expires": key.expires.isoformat() if key.expires else None,
@@ -92,7 +92,7 @@ def to_json(keys: Sequence[ApiKey]) -> str:
 
 def from_json(text: str) -> tuple[ApiKey, ...]:
     """The keys of a file, in its order. Raises `ValueError` saying what is wrong with which entry."""
-    document = json.loads(text)
+    document = json.loads(text, object_pairs_hook=_distinct)
     if not isinstance(document, dict) or document.keys() != {"version", "keys"}:
         raise ValueError("expected an object with version and keys")
     version = document["version"]
@@ -113,6 +113,15 @@ def from_json(text: str) -> tuple[ApiKey, ...]:
     return tuple(keys.values())
 
 
+def _distinct(members: Sequence[tuple[str, object]]) -> dict[str, object]:
+    """All names differ: JSON takes the last of two, and `"revoked": null` would undo one above."""
+    names = [name for name, _ in members]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice} is given twice in one object")
+    return dict(members)
+
+
 def _key_of(entry: object, *, limited: bool) -> ApiKey:
     names = _NAMES | _LIMITS if limited else _NAMES
     if not isinstance(entry, dict) or entry.keys() != names:
@@ -122,7 +131,7 @@ def _key_of(entry: object, *, limited: bool) -> ApiKey:
             tenant=_text(entry, "tenant"),
             subject=_text(entry, "subject"),
             scopes=_scopes(entry) if limited else frozenset(Scope),
-            sources=frozenset(_texts(entry, "sources")) if limited else frozenset(),
+            sources=sources_named(_texts(entry, "sources")) if limited else frozenset(),
             credential_id=_text(entry, "key_id", _KEY_ID),
         ),
         sha256=_text(entry, "sha256", _SHA256),

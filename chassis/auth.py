@@ -6,6 +6,7 @@ Without configured credentials every caller is the tenant `default`, on this mac
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from chassis.errors import SourceNotHeld
 AUTHORIZATION = "authorization"
 """Metadata key, and HTTP header, that carries a credential."""
 MAX_SUBJECT_CHARACTERS = 200
+EVERY_SOURCE = "*"
+"""What a credential says that holds all sources of its tenant; no source has such a name."""
 # Names folders and tenants of stores: one part of a path, and none that differs from another by case alone.
 _TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _SOURCE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -54,6 +57,16 @@ class Caller:
         """Raise `SourceNotHeld`, naming the field, for a source that the caller may not write to."""
         if not self.may_use(source):
             raise SourceNotHeld(source, field)
+
+
+def sources_named(named: Collection[str]) -> frozenset[str]:
+    """The `Caller.sources` of a credential that lists these.
+
+    Raises `ValueError` for an empty list: whoever took the last source out did not mean all of them.
+    """
+    if not named:
+        raise ValueError(f'sources is empty: name some, or "{EVERY_SOURCE}" for all')
+    return frozenset() if EVERY_SOURCE in named else frozenset(named)
 
 
 class Refused(Exception):

@@ -19,14 +19,12 @@ from jwt.api_jws import PyJWS
 from jwt.exceptions import PyJWTError
 
 from chassis.access import Scope
-from chassis.auth import MAX_SUBJECT_CHARACTERS, Caller, Refused
+from chassis.auth import MAX_SUBJECT_CHARACTERS, Caller, Refused, sources_named
 from chassis.token_rules import TokenRules
 
 MAX_TOKEN_CHARACTERS = 8_192
 TYPES = frozenset({"jwt", "at+jwt", "application/at+jwt"})
 """What a header may say of its token's use (RFC 9068), in lower case: others are no access tokens."""
-EVERY_SOURCE = "*"
-"""What a claim of sources says for all of them; no source has such a name."""
 MAX_SECONDS = 1e12
 """Since 1970: no time of a token lies some 30,000 years ahead, and no infinity or enormous integer is one."""
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
@@ -134,13 +132,13 @@ class _Claims:
         return frozenset(scope for scope in Scope if scope in named)
 
     def sources(self, name: str) -> frozenset[str]:
-        """Empty for all, which a token never says by an empty list."""
+        """Those of `Caller`; without the name of a claim all."""
         if not name:
             return frozenset()
-        named = self.texts(name)
-        if not named:
-            raise self.unfit(name)
-        return frozenset() if EVERY_SOURCE in named else frozenset(named)
+        try:
+            return sources_named(self.texts(name))
+        except ValueError as error:
+            raise self.unfit(name) from error
 
 
 def _caller(claims: _Claims, rules: TokenRules, now: float) -> Caller:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from chassis.access import Scope
 from chassis.api_keys import ApiKey, new_key
-from chassis.auth import Caller
+from chassis.auth import EVERY_SOURCE, Caller
 from cli.errors import CommandError
 from cli.key_file import changing, read_keys
 from cli.output import Output
@@ -195,7 +195,7 @@ def _as_json(key: ApiKey, now: datetime) -> Mapping[str, object]:
         "tenant": key.caller.tenant,
         "subject": key.caller.subject,
         "scopes": sorted(key.caller.scopes),
-        "sources": sorted(key.caller.sources),
+        "sources": sorted(key.caller.sources) or [EVERY_SOURCE],
         "created": key.created.isoformat(),
         "expires": key.expires.isoformat() if key.expires else None,
         "expired": key.has_expired(now),

@@ -108,6 +108,13 @@ def test_a_key_is_read_back_as_it_was_written(caller, created, expires, when):
     assert from_json(to_json([key])) == (key,)
 
 
+def test_all_sources_are_said_by_a_star(path):
+    key, presented = new_key(ANNA, NOW)
+
+    assert json.loads(to_json([key]))["keys"][0]["sources"] == ["*"]
+    assert keys_in(path, key).caller_of(presented, NOW).sources == frozenset()
+
+
 def test_a_file_of_the_first_layout_is_read_and_its_keys_may_do_everything(path):
     key, presented = new_key(ANNA, NOW)
     document = json.loads(to_json([key]))
@@ -158,8 +165,13 @@ def twice() -> str:
         (changed(scopes=[["query"]]), "scopes is not a list of texts"),
         (changed(sources=["../cme"]), r"keys\[0\]: a source has"),
         (changed(sources=[True]), "sources is not a list of texts"),
+        (changed(sources=[]), r"keys\[0\]: sources is empty: name some, or \"\*\" for all"),
         (changed(sources=None), "sources is not a list of texts"),
         (changed(addresses=["10.0.0.1"]), "expected an object with"),
+        (
+            changed().replace('"revoked": null', '"revoked": "2026-11-21", "revoked": null'),
+            "revoked is given twice",
+        ),
         (twice(), r"keys\[1\]: the second with the id"),
         ("[" * 100_000, "recursion"),
     ],

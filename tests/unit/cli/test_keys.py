@@ -52,7 +52,7 @@ def test_a_key_for_which_nothing_else_is_said_asks_and_ingests_everywhere_for_go
     made = json.loads(keys("create", *ANNA, "--json", file=file).stdout)
 
     assert made["scopes"] == ["ingest", "query"]
-    assert (made["sources"], made["expires"], made["expired"]) == ([], None, False)
+    assert (made["sources"], made["expires"], made["expired"]) == (["*"], None, False)
 
 
 def test_a_key_does_what_was_asked_for_it_and_no_more(file):
