@@ -321,7 +321,7 @@ class DebugDefinition(google.protobuf.message.Message):
     document_id: builtins.str
     """See `Document.document_id`."""
     depth: builtins.int
-    """0 when question or passage use it, 1 when a definition of depth 0 does, and so on."""
+    """1 when the question or a passage uses it, 2 when a definition of depth 1 does, and so on."""
     kept: builtins.bool
     """Whether the context holds it: it is of a source of a passage, and fitted the budget."""
     def __init__(

@@ -90,7 +90,9 @@ class Document(google.protobuf.message.Message):
     content_sha256: builtins.str
     """SHA-256 of the file's bytes, 64 lower-case hexadecimal digits."""
     generation: builtins.str
-    """Names the indexed version: the same bytes cut by the same chunker have the same generation. Opaque."""
+    """Names the indexed version: the same bytes, read by the same parser and cut by the same chunker, have the same
+    generation. Opaque; 1 to 64 bytes in UTF-8.
+    """
     size_bytes: builtins.int
     """Size of the file in bytes."""
     page_count: builtins.int

@@ -31,7 +31,7 @@ class _IngestOutcomeEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._
     INGEST_OUTCOME_UPDATED: _IngestOutcome.ValueType  # 2
     """The document replaced its old version."""
     INGEST_OUTCOME_UNCHANGED: _IngestOutcome.ValueType  # 3
-    """These bytes, cut by this chunker, were already visible; nothing was done."""
+    """These bytes, read by this parser and cut by this chunker, were already visible; nothing was done."""
 
 class IngestOutcome(_IngestOutcome, metaclass=_IngestOutcomeEnumTypeWrapper):
     """What one ingested file came to."""
@@ -43,7 +43,7 @@ INGEST_OUTCOME_CREATED: IngestOutcome.ValueType  # 1
 INGEST_OUTCOME_UPDATED: IngestOutcome.ValueType  # 2
 """The document replaced its old version."""
 INGEST_OUTCOME_UNCHANGED: IngestOutcome.ValueType  # 3
-"""These bytes, cut by this chunker, were already visible; nothing was done."""
+"""These bytes, read by this parser and cut by this chunker, were already visible; nothing was done."""
 Global___IngestOutcome: typing_extensions.TypeAlias = IngestOutcome
 
 class _IngestStage:

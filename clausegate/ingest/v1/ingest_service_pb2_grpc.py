@@ -91,7 +91,8 @@ class IngestServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetOriginal(self, request, context):
-        """The file's bytes as they were ingested, in order.
+        """The file's bytes as they were ingested, in order. NOT_FOUND when the document is not indexed or its original is
+        not archived.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -152,7 +152,9 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
     """
 
     GetOriginal: _IngestServiceGetOriginalType
-    """The file's bytes as they were ingested, in order."""
+    """The file's bytes as they were ingested, in order. NOT_FOUND when the document is not indexed or its original is
+    not archived.
+    """
 
 IngestServiceAsyncStub: typing_extensions.TypeAlias = IngestServiceStub[
     grpc.aio.StreamStreamMultiCallable[
@@ -216,6 +218,8 @@ class IngestServiceServicer(metaclass=abc.ABCMeta):
         request: clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse], collections.abc.AsyncIterator[clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse]]:
-        """The file's bytes as they were ingested, in order."""
+        """The file's bytes as they were ingested, in order. NOT_FOUND when the document is not indexed or its original is
+        not archived.
+        """
 
 def add_IngestServiceServicer_to_server(servicer: IngestServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -95,7 +95,7 @@ class ReplaceHeader(google.protobuf.message.Message):
     document_id: builtins.str
     """See `Document.document_id`. Required."""
     generation: builtins.str
-    """See `Document.generation`; at most 64 characters. Required."""
+    """See `Document.generation`. Required."""
     def __init__(
         self,
         *,

@@ -106,9 +106,7 @@ class SearchRequest(google.protobuf.message.Message):
     keyword_k: builtins.int
     """Hits of the keyword leg to fuse. 0 means 10; above 200 is treated as 200; below 0 is INVALID_ARGUMENT."""
     background: builtins.bool
-    """Whether to measure the question's background, see `Background`. Costs a few milliseconds the first time
-    that a question is asked.
-    """
+    """Whether to measure the question's background, see `Background`. Costs about half a millisecond."""
     route: builtins.bool
     """Whether a question that names its document is answered within it. Unset means true.
     Without effect when `document_ids` is given.
@@ -408,7 +406,7 @@ class SearchResponse(google.protobuf.message.Message):
 
     @property
     def keyword_stems(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Stems of `clause_question` that the keyword share counts."""
+        """Stems of `normalized_query` that the keyword share counts."""
 
     @property
     def lexicon_stems(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
@@ -477,10 +475,14 @@ class FindDefinitionsRequest(google.protobuf.message.Message):
     page_size: builtins.int
     """Definitions to return. 0 means 50; above 200 is treated as 200; below 0 is INVALID_ARGUMENT."""
     page_token: builtins.str
-    """`next_page_token` of the previous page; empty for the first."""
+    """`next_page_token` of the previous page; empty for the first. Anything else is INVALID_ARGUMENT, and so is a token
+    once the index has changed.
+    """
     @property
     def terms(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Terms, compared without case and quotes; at most 100, each at most 200 characters."""
+        """Terms, compared without case, quotes, punctuation and plural s; at most 100, each 1 to 200 characters, not only
+        white space, no control characters but line breaks and tabs.
+        """
 
     @property
     def passages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Passage]:
@@ -525,11 +527,15 @@ class ResolvedDefinition(google.protobuf.message.Message):
     """The term whose definition uses this one; empty at depth 1."""
     @property
     def definition(self) -> clausegate.corpus.v1.definition_pb2.Definition:
-        """The definition. Of several in one source, the passage's own document comes first, then document order."""
+        """The definition. For a passage of a document it is that document's, else that of the first document of its source;
+        for a question that of the first document of every source.
+        """
 
     @property
     def conflicting(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.definition_pb2.Definition]:
-        """Definitions of the same term with other words, from other documents searched (N-8)."""
+        """Definitions of the same term with other words, from other documents searched (N-8), each wording once; at most
+        10, those of other sources first.
+        """
 
     def __init__(
         self,
@@ -559,7 +565,7 @@ class FindDefinitionsResponse(google.protobuf.message.Message):
     """State of the index that was searched, see `DescribeIndexResponse.index_revision`."""
     @property
     def definitions(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___ResolvedDefinition]:
-        """By depth, then in order of first use."""
+        """Of passages by depth, then in order of first use; of terms in the order asked, then by document and position."""
 
     def __init__(
         self,
@@ -685,9 +691,9 @@ class AssembleContextRequest(google.protobuf.message.Message):
     DOCUMENT_IDS_FIELD_NUMBER: builtins.int
     TOKEN_BUDGET_FIELD_NUMBER: builtins.int
     query: builtins.str
-    """What the text is for: the chunks that match it best are taken, as many as fit. At most 8,000 characters, no
-    control characters but line breaks and tabs. Empty means the documents from their beginnings: the first chunk
-    of each, then the second of each, and so on, so that all get their share of a budget.
+    """What the text is for: the chunks that match it best are taken, as many as fit. At most 8,000 characters,
+    not only white space, no control characters but line breaks and tabs. Empty means the documents from their
+    beginnings: the first chunk of each, then the second of each, and so on, so that all get their share of a budget.
     """
     token_budget: builtins.int
     """Tokens of `text` at most. 0 means 8,000; above 57,300 is treated as 57,300; below 0 is INVALID_ARGUMENT."""
@@ -793,7 +799,9 @@ class CountTermsRequest(google.protobuf.message.Message):
     DOCUMENT_IDS_FIELD_NUMBER: builtins.int
     @property
     def terms(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Words or phrases in the user's spelling; 1 to 50, each at most 200 characters."""
+        """Words or phrases in the user's spelling; 1 to 50, each 1 to 200 characters, not only white space, no control
+        characters but line breaks and tabs.
+        """
 
     @property
     def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
