@@ -15,6 +15,7 @@ import grpc
 
 from chassis.errors import CannotStart
 from chassis.settings import NO_TLS, TlsFiles
+from chassis.watched_file import Version, read_regular, version_of
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +26,14 @@ CA = "CLAUSEGATE_TLS_CA_FILE"
 
 class TlsBroken(CannotStart):
     """A file of certificates or keys cannot be used; the message names the setting and the file."""
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether it may be over while the file stays as it is, such as a want of descriptors."""
+        return isinstance(self.__cause__, OSError) and not isinstance(self.__cause__, ssl.SSLError)
+
+
+_State = tuple[Version | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,7 @@ class Tls:
         self._now = now
         self._lock = threading.Lock()  # gRPC asks from threads of its own
         self._seen = self._state()
+        self._failed: tuple[_State, str] | None = None
         self._pem = self._read()
 
     def pem(self) -> Pem:
@@ -55,22 +65,27 @@ class Tls:
         with self._lock:
             state = self._state()
             if state != self._seen:
-                self._seen = state
-                self._reread()
+                self._reread(state)
             return self._pem
 
-    def _reread(self) -> None:
+    def _reread(self, state: _State) -> None:
         try:
             self._pem = self._read()
         except TlsBroken as error:
-            logger.error(
-                "certificates cannot be read again; those read before go on", extra={"error": str(error)}
-            )
+            if not error.may_pass:
+                self._seen = state
+            if (state, str(error)) != self._failed:
+                self._failed = state, str(error)
+                logger.error(
+                    "certificates cannot be read again; those read before go on", extra={"error": str(error)}
+                )
         else:
+            self._seen = state
             logger.info("certificates read again")
 
-    def _state(self) -> tuple[tuple[int, int, int] | None, ...]:
-        return tuple(map(_state, (self.files.certificate, self.files.key, self.files.ca)))
+    def _state(self) -> _State:
+        named = (self.files.certificate, self.files.key, self.files.ca)
+        return tuple(None if file is None else version_of(file) for file in named)
 
     def _read(self) -> Pem:
         files, now = self.files, self._now()
@@ -80,16 +95,16 @@ class Tls:
         from chassis.certificates import check_authorities, check_chain, check_key, check_purpose
 
         with _naming(CA, files.ca):
-            ca = files.ca.read_bytes() if files.ca else None
+            ca = read_regular(files.ca) if files.ca else None
             if ca is not None:
                 check_authorities(ca, now)
         with _naming(CERTIFICATE, files.certificate):
-            chain = files.certificate.read_bytes() if files.certificate else None
+            chain = read_regular(files.certificate) if files.certificate else None
             own = None if chain is None else check_chain(chain, now)
             if own is not None and self._serves:
                 check_purpose(own)
         with _naming(KEY, files.key):
-            key = files.key.read_bytes() if files.key else None
+            key = read_regular(files.key) if files.key else None
             if key is not None and own is not None:
                 check_key(key, own)
         return Pem(chain, key, ca)
@@ -103,17 +118,6 @@ def _naming(setting: str, file: Path | None) -> Iterator[None]:
         raise TlsBroken(f"{setting}: {file}: {error.strerror or error}") from error
     except ValueError as error:
         raise TlsBroken(f"{setting}: {file}: {error}") from error
-
-
-def _state(file: Path | None) -> tuple[int, int, int] | None:
-    """Differs between versions of a file; None when there is none."""
-    if file is None:
-        return None
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def server_credentials(tls: Tls) -> grpc.ServerCredentials:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -21,6 +24,31 @@ class FileBroken(CannotStart):
     """A file that a setting names is missing or cannot be used; the message is one line that names both."""
 
 
+Version = tuple[int, int, int]
+
+
+def version_of(path: Path) -> Version | None:
+    """Differs between versions of a file; None when there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def read_regular(path: Path) -> bytes:
+    """What a file holds. Raises `OSError`, also for what is none.
+
+    To read a pipe would wait for its writer, and find nothing the second time.
+    """
+    # Of a regular file it says nothing; a pipe without a writer would not be opened without it.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        return file.read()
+
+
 class WatchedFile(Generic[T]):
     """What a file says as it stands now.
 
@@ -33,7 +61,8 @@ class WatchedFile(Generic[T]):
         self._setting = setting
         self._path = path
         self._parse = parse
-        self._seen = self._state()
+        self._seen = version_of(path)
+        self._failed: tuple[Version | None, str] | None = None
         try:
             self._said = self._read()
         except UNUSABLE as error:
@@ -41,33 +70,35 @@ class WatchedFile(Generic[T]):
 
     def now(self) -> T:
         """What it says; of a version that cannot be used, logged once, what the one before it said."""
-        state = self._state()
-        if state != self._seen:
-            self._seen = state
-            self._reread()
+        version = version_of(self._path)
+        if version != self._seen:
+            self._reread(version)
         return self._said
 
-    def _reread(self) -> None:
-        file = {"setting": self._setting, "file": str(self._path)}
+    def _reread(self, version: Version | None) -> None:
         try:
             self._said = self._read()
+        except OSError as error:  # may pass while the file stays as it is, such as a want of descriptors
+            self._complain(version, error)
         except UNUSABLE as error:
-            logger.error(
-                "file cannot be read again; what it said goes on", extra={**file, "error": _problem(error)}
-            )
+            self._seen = version
+            self._complain(version, error)
         else:
-            logger.info("file read again", extra=file)
+            self._seen = version
+            logger.info("file read again", extra={"setting": self._setting, "file": str(self._path)})
 
-    def _state(self) -> tuple[int, int, int] | None:
-        """Differs between versions of the file; None when there is none."""
-        try:
-            found = self._path.stat()
-        except OSError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+    def _complain(self, version: Version | None, error: Exception) -> None:
+        failed = version, _problem(error)
+        if failed == self._failed:
+            return
+        self._failed = failed
+        logger.error(
+            "file cannot be read again; what it said goes on",
+            extra={"setting": self._setting, "file": str(self._path), "error": _problem(error)},
+        )
 
     def _read(self) -> T:
-        return self._parse(self._path.read_text(encoding="utf-8"))
+        return self._parse(read_regular(self._path).decode("utf-8"))
 
 
 def _problem(error: Exception) -> str:
