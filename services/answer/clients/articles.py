@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -38,7 +38,7 @@ class ArticlesClient:
         """
         request = store_pb2.PutArticleRequest(article=article_to_wire(article))
         try:
-            response = await self._call(self._store.PutArticle(request, timeout=self._time_left()))
+            response = await self._call(self._store.PutArticle, request)
         except ServiceError as error:
             error.field = error.field and error.field.removeprefix("article.")
             raise
@@ -54,30 +54,27 @@ class ArticlesClient:
         if not titles:
             return {}
         request = store_pb2.FindArticlesRequest(titles=titles)
-        response = await self._call(self._store.FindArticles(request, timeout=self._time_left()))
+        response = await self._call(self._store.FindArticles, request)
         return {one.title: one.article_id for one in response.articles}
 
     async def read(self, article_id: str) -> article_pb2.Article:
         """An article; ARTICLE_NOT_FOUND."""
         request = store_pb2.ReadArticleRequest(article_id=article_id)
-        return (await self._call(self._store.ReadArticle(request, timeout=self._time_left()))).article
+        return (await self._call(self._store.ReadArticle, request)).article
 
     async def page(self, *, stale: bool, page_size: int, page_token: str) -> store_pb2.ReadArticlesResponse:
         """A page of articles, all of them or those whose documents have changed."""
         request = store_pb2.ReadArticlesRequest(stale=stale, page_size=page_size, page_token=page_token)
-        return await self._call(self._store.ReadArticles(request, timeout=self._time_left()))
+        return await self._call(self._store.ReadArticles, request)
 
     async def remove(self, article_id: str) -> None:
         """Delete an article; ARTICLE_NOT_FOUND."""
         request = store_pb2.RemoveArticleRequest(article_id=article_id)
-        await self._call(self._store.RemoveArticle(request, timeout=self._time_left()))
+        await self._call(self._store.RemoveArticle, request)
 
-    async def _call(self, call: Awaitable[_T]) -> _T:
+    async def _call(self, method: Callable[..., Awaitable[_T]], request: object) -> _T:
         with upstream_errors():
-            return await call
-
-    def _time_left(self) -> float:
-        return time_left(self._deadline_seconds)
+            return await method(request, timeout=time_left(self._deadline_seconds))
 
 
 def article_to_wire(one: Article) -> article_pb2.Article:
