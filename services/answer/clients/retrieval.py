@@ -36,6 +36,15 @@ MAX_CHUNKS = 100
 """Chunks of a page."""
 
 _T = TypeVar("_T")
+_Listing = (
+    documents_pb2.ListSourcesRequest | documents_pb2.ListDocumentsRequest | retrieval_pb2.ListChunksRequest
+)
+_Page = TypeVar(
+    "_Page",
+    documents_pb2.ListSourcesResponse,
+    documents_pb2.ListDocumentsResponse,
+    retrieval_pb2.ListChunksResponse,
+)
 _Stored = tuple[Mapping[str, corpus.Chunk], Mapping[str, corpus.Document]]
 """Chunks and their documents, by id."""
 
@@ -146,13 +155,8 @@ class RetrievalClient:
     async def live_sources(self) -> frozenset[str]:
         """The sources that have documents."""
         request = documents_pb2.ListSourcesRequest(page_size=MAX_SOURCES)
-        sources: set[str] = set()
-        while True:
-            page = await self._call(self._documents.ListSources, request)
-            sources.update(one.source for one in page.sources)
-            if not page.next_page_token:
-                return frozenset(sources)
-            request.page_token = page.next_page_token
+        pages = self._pages(self._documents.ListSources, request)
+        return frozenset([one.source async for page in pages for one in page.sources])
 
     async def assemble(
         self, query: str, sources: Sequence[str], document_ids: Sequence[str], token_budget: int
@@ -166,13 +170,9 @@ class RetrievalClient:
     async def document_chunks(self, document_id: str) -> AsyncIterator[corpus.Chunk]:
         """The live chunks of a document in order; DOCUMENT_CONFLICT when it is replaced meanwhile."""
         request = retrieval_pb2.ListChunksRequest(document_id=document_id, page_size=MAX_CHUNKS)
-        while True:
-            page = await self._call(self._retrieval.ListChunks, request)
+        async for page in self._pages(self._retrieval.ListChunks, request):
             for one in page.chunks:
                 yield wire.chunk_of(one)
-            if not page.next_page_token:
-                return
-            request.page_token = page.next_page_token
 
     async def documents(
         self, sources: Sequence[str], document_ids: Sequence[str]
@@ -184,13 +184,8 @@ class RetrievalClient:
         if document_ids:
             return await self._documents_named(sorted(set(document_ids)), document_ids)
         request = documents_pb2.ListDocumentsRequest(sources=sources, page_size=MAX_DOCUMENTS)
-        documents: list[corpus.Document] = []
-        while True:
-            page = await self._call(self._documents.ListDocuments, request)
-            documents += map(wire.document_of, page.documents)
-            if not page.next_page_token:
-                return tuple(documents)
-            request.page_token = page.next_page_token
+        pages = self._pages(self._documents.ListDocuments, request)
+        return tuple([wire.document_of(one) async for page in pages for one in page.documents])
 
     async def _documents_named(
         self, document_ids: Sequence[str], asked: Sequence[str]
@@ -258,6 +253,17 @@ class RetrievalClient:
                 raise
             return None
         return wire.document_of(response.document)
+
+    async def _pages(
+        self, method: Callable[..., Awaitable[_Page]], request: _Listing
+    ) -> AsyncIterator[_Page]:
+        """Every page of a list, each asked for when it is wanted."""
+        while True:
+            page = await self._call(method, request)
+            yield page
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
 
     async def _call(self, method: Callable[..., Awaitable[_T]], request: object) -> _T:
         """The response; the time that a call waits for its turn is none of its own."""
