@@ -176,6 +176,34 @@ async def test_keyword_index_that_is_ahead_of_the_database_shows_nothing_early(t
         assert await keyword(store, "tariff") == await similar(store, "x") == set(NEWER.ids)
 
 
+OTHER = Draft("cme/fees.txt", ["Royalties are due."], generation="g3")
+
+
+async def test_keyword_index_of_a_state_that_was_left_again_does_not_tell_of_what_came_after(tmp_path):
+    async with opened(tmp_path) as store:
+        await put(store, FEES)
+    shutil.copy(tmp_path / "store.sqlite", tmp_path / "backup")
+    async with opened(tmp_path) as store:
+        left = await put(store, NEWER)
+    shutil.move(tmp_path / "backup", tmp_path / "store.sqlite")
+    async with opened(tmp_path) as store:
+        assert (await put(store, OTHER)).revision != left.revision
+        assert await keyword(store, "royalti") == set(OTHER.ids)
+        assert await keyword(store, "tariff") == set()
+        assert await store.count_term(["royalti"], ALL) == 1
+
+
+async def test_keyword_index_of_another_database_is_not_taken_for_that_of_this_one(tmp_path):
+    for name, draft in (("here", NEWER), ("there", OTHER)):
+        async with opened(tmp_path / name) as store:
+            await put(store, draft)
+    shutil.copy(tmp_path / "there" / "store.sqlite", tmp_path / "here" / "store.sqlite")
+    async with opened(tmp_path / "here") as store:
+        assert await keyword(store, "royalti") == set(OTHER.ids)
+        assert await keyword(store, "tariff") == set()
+        assert await store.count_term(["royalti"], ALL) == 1
+
+
 async def test_many_removed_chunks_leave_the_keyword_index_without_a_commit(tmp_path):
     async with opened(tmp_path) as store:
         large = Draft("cme/large.txt", ["fee"] * 1001)

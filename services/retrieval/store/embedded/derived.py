@@ -47,6 +47,9 @@ class Derived:
             self._add_codes(connection.execute(CODES_OF_LIVE_VERSIONS))
         self._chunk_counts = keywords.searcher().versions()
         self.include(live, live)
+        # Chunks are numbered on from where a back-up was made: what came after it then must not be found.
+        if left := self._chunk_counts.keys() - live:
+            self.drop(left)
 
     def include(self, versions: Set[int], live: Set[int]) -> None:
         """Hold `versions` as well, on disk when it returns. What is neither among them nor `live` may go."""

@@ -7,6 +7,7 @@ codes.
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ from services.retrieval.store.port import Committed, IncompleteVersion, VersionI
 
 MAX_STALE_CHUNKS = 1000
 """Chunks of removed versions that may wait in the keyword index for the next commit to take them out."""
+STATE_BITS = 62
+"""Of the number that names a state of the index; SQLite's largest has 63."""
 STORED_COUNTS = """
     SELECT (SELECT count(*) FROM chunks WHERE version = :number) AS chunks,
         (SELECT count(*) FROM definitions WHERE version = :number) AS definitions,
@@ -56,10 +59,10 @@ class Writer:
         with database.reading() as connection:
             meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
             live = connection.execute("SELECT number FROM versions WHERE live").fetchall()
-        self._epoch, self._sequence = meta["epoch"], meta["sequence"]
+        self._epoch = meta["epoch"]
         self._live = frozenset(row["number"] for row in live)
         self._derived = Derived(database, keywords, dimension, self._live)
-        view = self._derived.view(f"{self._epoch}.{self._sequence}", self._live)
+        view = self._derived.view(f"{self._epoch}.{meta['sequence']}", self._live)
         self.current = CurrentView(database, view)
 
     def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
@@ -117,7 +120,12 @@ class Writer:
         """A transaction, and the number of the version; a new one takes the place of others not live."""
         key = (version.document_id, version.generation)
         find = "SELECT number FROM versions WHERE document_id = ? AND generation = ?"
-        make = "INSERT INTO versions (document_id, generation) VALUES (?, ?) RETURNING number"
+        # A number that no other database has, nor this one after a back-up was restored: a keyword index that
+        # was left beside it would take one version for the other.
+        make = (
+            "INSERT INTO versions (number, document_id, generation) "
+            "VALUES (random() & 0x7FFFFFFFFFFFFFFF, ?, ?) RETURNING number"
+        )
         with self._database.writing() as connection:
             row = connection.execute(find, key).fetchone()
             if row is None:
@@ -148,12 +156,13 @@ class Writer:
     @contextmanager
     def _flipping(self, live: frozenset[int]) -> Iterator[sqlite3.Connection]:
         """A transaction with which these versions and no others are live; `Derived` includes them already."""
-        sequence = self._sequence + 1
-        view = self._derived.view(f"{self._epoch}.{sequence}", live)
+        # Not the next of a count: after a back-up was restored, it would name two states alike.
+        state = secrets.randbits(STATE_BITS)
+        view = self._derived.view(f"{self._epoch}.{state}", live)
         with self.current.flipping(view) as connection:
-            connection.execute("UPDATE meta SET value = ? WHERE key = 'sequence'", (sequence,))
+            connection.execute("UPDATE meta SET value = ? WHERE key = 'sequence'", (state,))
             yield connection
-        self._sequence, self._live = sequence, live
+        self._live = live
         self._derived.adopt(view)
         if view.stale_chunks > MAX_STALE_CHUNKS:
             self._derived.drop(view.stale)
