@@ -32,6 +32,11 @@ MIN_TAKEN_BYTES = 16 * 2**10
 RETRY_AFTER_SECONDS = 1.0
 
 
+def head_seconds(bounds: Bounds) -> float:
+    """What a client gets for the head of a request, and for the handshake of TLS before it."""
+    return min(HEAD_SECONDS, bounds.stall_seconds)
+
+
 class Connection(H11Protocol):
     """uvicorn's connection with an end to its patience, and problems for what never becomes a request."""
 
@@ -45,7 +50,7 @@ class Connection(H11Protocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._bounds = bounds
-        self._head_seconds = min(HEAD_SECONDS, bounds.stall_seconds)
+        self._head_seconds = head_seconds(bounds)
         self._head: asyncio.TimerHandle | None = None
         self._look: asyncio.TimerHandle | None = None
         self._waited = 0

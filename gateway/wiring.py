@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -19,7 +20,7 @@ from chassis.entrance import Entrance, entrance
 from chassis.tls import server_context
 from gateway.app import build_app
 from gateway.bridge import Downstream
-from gateway.connection import Connection
+from gateway.connection import Connection, head_seconds
 from gateway.contracts import load_contracts
 from gateway.settings import GatewaySettings
 from gateway.slack.wiring import slack_routes
@@ -105,11 +106,12 @@ async def _running(
         proxy_headers=False,
         reset_contextvars=True,  # a request sent with another's would inherit its credential and trace
         lifespan="off",
+        backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=round(asked.drain_seconds) + LAST_WORDS_SECONDS,
         ssl_context_factory=None if tls is None else lambda config, default: server_context(tls),
     )
-    server = _Server(config)
+    server = _Server(config, head_seconds(asked.bounds))
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield
@@ -121,7 +123,33 @@ async def _running(
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to the process: uvicorn would raise them again after draining."""
+    """Leaves signals to the process: uvicorn would raise them again after draining.
+
+    And bounds the handshakes of TLS, for which uvicorn has no setting: asyncio gives them a minute.
+    """
+
+    def __init__(self, config: uvicorn.Config, handshake_seconds: float) -> None:
+        super().__init__(config)
+        self._handshake_seconds = handshake_seconds
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections from the one listener."""
+        assert sockets is not None
+        made: Any = self.config.http_protocol_class  # `Connection`, of which mypy sees a protocol's base
+        connection = partial(
+            made, config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        seconds = None if self.config.ssl is None else self._handshake_seconds
+        server = await asyncio.get_running_loop().create_server(
+            connection,
+            sock=sockets[0],
+            backlog=self.config.backlog,
+            ssl=self.config.ssl,
+            ssl_handshake_timeout=seconds,
+            ssl_shutdown_timeout=seconds,
+        )
+        self.servers = [server]
+        self.started = True
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -1,5 +1,6 @@
 """REST over TLS: the gateway's own certificate, client certificates, and new ones while it runs."""
 
+import asyncio
 import ssl
 from contextlib import asynccontextmanager
 
@@ -118,5 +119,18 @@ async def test_a_unix_socket_speaks_no_tls(tmp_path, socket_dirs):
     async with gateway(tmp_path, f"unix:{socket}", tls_client_certificates="required"):
         transport = httpx.AsyncHTTPTransport(uds=socket)
         answer = await alive("http://localhost", httpx.AsyncClient(transport=transport, timeout=20))
+
+    assert answer == "SERVING"
+
+
+async def test_a_handshake_that_does_not_end_is_dropped(tmp_path):
+    async with gateway(tmp_path, client_stall_seconds=0.4) as address:
+        host, port = address.split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(bytes.fromhex("1603010200"))  # the beginning of a client's first record
+        async with asyncio.timeout(30):  # asyncio itself would wait for a minute
+            assert await reader.read() == b""
+        writer.close()
+        answer = await alive(f"https://{address}", client(tmp_path))
 
     assert answer == "SERVING"
