@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
+from chassis.descriptors import allow_descriptors
 from chassis.errors import CannotStart, ServiceError
 from chassis.settings import SETTINGS_ERRORS, ProcessSettings, settings_problem
 from chassis.telemetry import telemetry
@@ -23,7 +24,9 @@ def run_process(
     """Read the settings and run until `run` returns; exits with 1 and one line when it cannot start."""
     with telemetry(name):
         try:
-            asyncio.run(run(settings()))
+            configured = settings()
+            allow_descriptors(configured.max_connections)
+            asyncio.run(run(configured))
         except CANNOT_START as error:
             sys.exit(f"error: {error}")
         except SETTINGS_ERRORS as error:
