@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -35,6 +35,7 @@ class FileResult:
     outcome: Outcome
     chunks: int = 0
     unreadable_pages: tuple[int, ...] = ()
+    scanned_pages: tuple[int, ...] = ()
     hidden_characters: int = 0
     reason: str = ""
     """Why it failed, one line; empty otherwise."""
@@ -46,9 +47,13 @@ class FileResult:
             "outcome": self.outcome.value,
             "chunkCount": self.chunks,
             "unreadablePages": list(self.unreadable_pages),
+            "scannedPages": list(self.scanned_pages),
             "hiddenCharacters": self.hidden_characters,
             "reason": self.reason,
         }
+
+
+Work = Callable[[], Awaitable[FileResult]]
 
 
 class Watcher:
@@ -90,12 +95,10 @@ async def ingest_folder(
         plan = Plan((*plan.upload, *plan.unchanged), (), plan.vanished)
     watcher.planned(len(plan.upload) + len(plan.unchanged), len(plan.unchanged))
     results = [FileResult(file.document_id, Outcome.UNCHANGED) for file in plan.unchanged]
-    slots = asyncio.Semaphore(CONCURRENT_UPLOADS)
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_upload(gateway, file, slots, watcher)) for file in plan.upload]
-        if choices.prune:
-            tasks += [group.create_task(_remove(gateway, gone, slots, watcher)) for gone in plan.vanished]
-    results += [task.result() for task in tasks]
+    tasks = [(file.document_id, partial(_upload, gateway, file, watcher)) for file in plan.upload]
+    if choices.prune:
+        tasks += [(gone, partial(_remove, gateway, gone)) for gone in plan.vanished]
+    results += await _in_turns(tasks, watcher)
     return sorted(results, key=lambda result: result.document_id)
 
 
@@ -106,25 +109,27 @@ async def reindex_originals(
 
     What its parser and chunker made already is unchanged. Raises `GatewayError` when there is no list.
     """
-    document_ids = [document.document_id async for document in gateway.documents(list(sources))]
-    watcher.planned(len(document_ids), 0)
+    found = [document.document_id async for document in gateway.documents(list(sources))]
+    watcher.planned(len(found), 0)
+    return await _in_turns([(each, partial(_reindex, gateway, each, watcher)) for each in found], watcher)
+
+
+async def _in_turns(tasks: Sequence[tuple[str, Work]], watcher: Watcher) -> list[FileResult]:
+    """Work on documents, a few at a time; the results in the order given, also of those that fail."""
     slots = asyncio.Semaphore(CONCURRENT_UPLOADS)
+
+    async def finished(document_id: str, work: Work) -> FileResult:
+        async with slots:
+            try:
+                result = await work()
+            except (GatewayError, OSError) as error:
+                result = FileResult(document_id, Outcome.FAILED, reason=str(error))
+        watcher.finished(result)
+        return result
+
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_reindex(gateway, each, slots, watcher)) for each in document_ids]
-    return [task.result() for task in tasks]
-
-
-async def _reindex(
-    gateway: GatewayClient, document_id: str, slots: asyncio.Semaphore, watcher: Watcher
-) -> FileResult:
-    async with slots:
-        try:
-            receipt = await gateway.reindex(document_id, partial(watcher.progressed, document_id))
-            result = _done(document_id, receipt)
-        except GatewayError as error:
-            result = FileResult(document_id, Outcome.FAILED, reason=str(error))
-    watcher.finished(result)
-    return result
+        running = [group.create_task(finished(*task)) for task in tasks]
+    return [task.result() for task in running]
 
 
 async def _indexed(gateway: GatewayClient, sources: set[str]) -> dict[str, str]:
@@ -135,23 +140,19 @@ async def _indexed(gateway: GatewayClient, sources: set[str]) -> dict[str, str]:
     return {d.document_id: d.content_sha256 async for d in gateway.documents(sorted(known))}
 
 
-async def _upload(
-    gateway: GatewayClient, file: LocalFile, slots: asyncio.Semaphore, watcher: Watcher
-) -> FileResult:
-    async with slots:
-        result = await _uploaded(gateway, file, watcher)
-    watcher.finished(result)
-    return result
-
-
-async def _uploaded(gateway: GatewayClient, file: LocalFile, watcher: Watcher) -> FileResult:
+async def _upload(gateway: GatewayClient, file: LocalFile, watcher: Watcher) -> FileResult:
     if not file.has_sound_name:
         return FileResult(file.document_id, Outcome.FAILED, reason="the file's name is not valid UTF-8")
-    try:
-        receipt = await gateway.ingest(file, partial(watcher.progressed, file.document_id))
-    except (GatewayError, OSError) as error:
-        return FileResult(file.document_id, Outcome.FAILED, reason=str(error))
-    return _done(file.document_id, receipt)
+    return _done(file.document_id, await gateway.ingest(file, partial(watcher.progressed, file.document_id)))
+
+
+async def _reindex(gateway: GatewayClient, document_id: str, watcher: Watcher) -> FileResult:
+    return _done(document_id, await gateway.reindex(document_id, partial(watcher.progressed, document_id)))
+
+
+async def _remove(gateway: GatewayClient, document_id: str) -> FileResult:
+    await gateway.remove_document(document_id)
+    return FileResult(document_id, Outcome.REMOVED)
 
 
 def _done(document_id: str, receipt: IngestReceipt) -> FileResult:
@@ -160,18 +161,6 @@ def _done(document_id: str, receipt: IngestReceipt) -> FileResult:
         Outcome(IngestOutcome.Name(receipt.outcome).removeprefix("INGEST_OUTCOME_")),
         receipt.document.chunk_count,
         tuple(receipt.document.unreadable_pages),
-        receipt.hidden_characters,
+        tuple(receipt.document.scanned_pages),
+        receipt.document.hidden_characters,
     )
-
-
-async def _remove(
-    gateway: GatewayClient, document_id: str, slots: asyncio.Semaphore, watcher: Watcher
-) -> FileResult:
-    async with slots:
-        try:
-            await gateway.remove_document(document_id)
-            result = FileResult(document_id, Outcome.REMOVED)
-        except GatewayError as error:
-            result = FileResult(document_id, Outcome.FAILED, reason=str(error))
-    watcher.finished(result)
-    return result
