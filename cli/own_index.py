@@ -6,12 +6,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
-from chassis.process import CANNOT_START
-from chassis.settings import SETTINGS_ERRORS, settings_problem
-from chassis.telemetry import telemetry
-from cli.errors import CommandError
-from cli.own_stack import log_to
-from embedded.lock import DataInUse, owned
+from cli.own_stack import services_within
+from embedded.lock import owned
 from services.retrieval.reindex import Outcome, run
 from services.retrieval.settings import RetrievalSettings
 
@@ -21,15 +17,7 @@ async def change_over(data: Path, drop_old: bool, say: Callable[[str], None]) ->
 
     Files below `data` have one owner: nothing else may serve them meanwhile. Weaviate goes on serving.
     """
-    with telemetry("clausegate"):
-        log_to(data / "logs" / "command.log")
-        try:
-            settings = RetrievalSettings(data_dir=data)
-            with owned(data) if settings.store == "embedded" else nullcontext():
-                return await run(settings, drop_old=drop_old, say=say)
-        except DataInUse as error:
-            raise CommandError(f"{error}; stop it first") from error
-        except CANNOT_START as error:
-            raise CommandError(str(error)) from error
-        except SETTINGS_ERRORS as error:
-            raise CommandError(settings_problem(error)) from error
+    with services_within(data, "stop it first"):
+        settings = RetrievalSettings(data_dir=data)
+        with owned(data) if settings.store == "embedded" else nullcontext():
+            return await run(settings, drop_old=drop_old, say=say)

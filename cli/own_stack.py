@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -59,19 +59,14 @@ async def own_stack(wanted: Gateway) -> AsyncIterator[str]:
     With `wanted.log_queries` the audit record of every query goes to standard error.
     """
     # The folder's name is short: a Unix socket's path has at most 107 bytes.
-    with telemetry("clausegate"), tempfile.TemporaryDirectory(prefix="clausegate-", dir="/tmp") as folder:
-        log_to(wanted.data / "logs" / "command.log")
+    with (
+        services_within(wanted.data, "name its gateway, e.g. --server http://127.0.0.1:8000"),
+        tempfile.TemporaryDirectory(prefix="clausegate-", dir="/tmp") as folder,
+    ):
         if wanted.log_queries:
             AUDIT_LOGGER.addHandler(AuditEcho())
-        try:
-            async with stack(_settings(wanted, folder)):
-                yield f"{folder}/{REST}"
-        except DataInUse as error:
-            raise CommandError(f"{error}; name its gateway, e.g. --server http://127.0.0.1:8000") from error
-        except CANNOT_START as error:
-            raise CommandError(str(error)) from error
-        except SETTINGS_ERRORS as error:
-            raise CommandError(settings_problem(error)) from error
+        async with stack(_settings(wanted, folder)):
+            yield f"{folder}/{REST}"
 
 
 def _settings(wanted: Gateway, folder: str) -> EmbeddedSettings:
@@ -87,8 +82,25 @@ def _settings(wanted: Gateway, folder: str) -> EmbeddedSettings:
     return settings.model_copy(update={name: file for name, file in files.items() if file})
 
 
-def log_to(path: Path) -> None:
-    """Keep the services' log away from the terminal: it goes to this file."""
+@contextmanager
+def services_within(data: Path, when_in_use: str) -> Iterator[None]:
+    """Run services over `data` within a command: they log to a file there, away from the terminal.
+
+    Raises `CommandError` when they cannot start; `when_in_use` says what to do while another process serves.
+    """
+    with telemetry("clausegate"):
+        _log_to(data / "logs" / "command.log")
+        try:
+            yield
+        except DataInUse as error:
+            raise CommandError(f"{error}; {when_in_use}") from error
+        except CANNOT_START as error:
+            raise CommandError(str(error)) from error
+        except SETTINGS_ERRORS as error:
+            raise CommandError(settings_problem(error)) from error
+
+
+def _log_to(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1)
     handler.setFormatter(JsonFormatter())
