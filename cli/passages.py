@@ -90,7 +90,7 @@ def _word_end(text: str, position: int) -> int:
 
 def _word_start(text: str, position: int) -> int:
     """The last start of a word at or before `position`."""
-    return max(0, position) and max(text.rfind(" ", 0, position), text.rfind("\n", 0, position)) + 1
+    return max(text.rfind(space, 0, max(0, position)) for space in " \n") + 1
 
 
 def reflow(text: str) -> str:
