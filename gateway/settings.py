@@ -62,7 +62,12 @@ class GatewaySettings(ProcessSettings):
         ),
     )
     slack_max_running: int = Field(
-        default=16, ge=1, description="Questions from Slack that are answered at once; more are told to wait."
+        default=16,
+        ge=1,
+        description=(
+            "Questions from Slack that are answered at once, half of them at most for one workspace's key; "
+            "more are told to wait."
+        ),
     )
     slack_deadline_seconds: float = Field(
         default=240.0,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chassis.auth import set_credential
 from chassis.errors import ServiceError
+from chassis.limits import SHARE
 from chassis.status import upstream_errors
 from chassis.telemetry import current_trace_id, span, tracer
 from clausegate.answer.v1.query_service_pb2 import QueryRequest
@@ -30,7 +31,7 @@ INTERNAL = "An internal error occurred. It is logged under the trace id of this 
 
 
 class Answering:
-    """Runs a bounded number of commands in the background."""
+    """Runs a bounded number of commands in the background, of one workspace's key half of them at most."""
 
     def __init__(
         self,
@@ -47,15 +48,16 @@ class Answering:
         self._cut_off = cut_off
         self._max_running = max_running
         self._deadline_seconds = deadline_seconds
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: dict[asyncio.Task[None], str] = {}
 
     def begin(self, command: Command, question: Question, authorization: str) -> bool:
         """Answer a command in the background, within the trace of the request; False when too many run."""
-        if len(self._running) >= self._max_running:
+        own = list(self._running.values()).count(authorization)
+        if len(self._running) >= self._max_running or own >= max(1, self._max_running // SHARE):
             return False
         task = asyncio.create_task(self._answer(command, question, authorization))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        self._running[task] = authorization
+        task.add_done_callback(self._running.pop)
         return True
 
     async def drained(self) -> None:
@@ -67,7 +69,6 @@ class Answering:
         if self._running:
             await asyncio.wait(self._running, timeout=LAST_WORDS_SECONDS)
         for late in self._running:
-            logger.error("slack answer lost", extra={"attempts": 0, "why": "the gateway stopped"})
             late.cancel()
         await asyncio.gather(cut, *self._running, return_exceptions=True)
 

@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from chassis.pace import TooSlow
 from gateway.bodies import BodyBounds, check_content_type, read_body
-from gateway.errors import BodyTooLarge, BodyTooSlow
+from gateway.errors import BodyTooLarge
 from gateway.messages import to_json
 from gateway.slack.answering import Answering
-from gateway.slack.command import parse_command, parse_question
+from gateway.slack.command import Command, parse_command, parse_question
 from gateway.slack.files import SlackFiles
 from gateway.slack.message import BUSY, HELP, LOOKING, UNKNOWN_WORKSPACE, told
 from gateway.slack.posting import Posts
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 PATH = "/slack/commands"
 MAX_BODY_BYTES = 64 * 1024
 """Slack's largest command is about 40 kB: 8,000 characters, most of them escaped."""
+SSL_CHECK = b"ssl_check=1"
+"""What Slack sends now and then, unsigned, to see whether the certificate is good; it wants a 200."""
 BODY_SECONDS = 3.0
 """As long as Slack waits for all of an answer."""
 
@@ -35,6 +38,8 @@ def slack_route(files: SlackFiles, posts: Posts, answering: Answering) -> Route:
 
     async def answer(request: Request) -> Response:
         body = await _body(request)
+        if SSL_CHECK in body.split(b"&"):
+            return Response()
         check_signature(request.headers, body, files.signing_secrets(), time.time())
         check_content_type(request, "application/x-www-form-urlencoded")
         if not seen.first_time(body):
@@ -42,20 +47,22 @@ def slack_route(files: SlackFiles, posts: Posts, answering: Answering) -> Route:
                 "slack command repeated", extra={"retry": request.headers.get("X-Slack-Retry-Num", "")[:8]}
             )
             return Response()
-        return _acknowledge(body)
-
-    def _acknowledge(body: bytes) -> Response:
         command = parse_command(body)
         posts.check(command.response_url)
-        logger.info("slack command", extra={"team": command.team, "user": command.user})
+        outcome, words = _begin(command)
+        logger.info("slack command", extra={"team": command.team, "user": command.user, "outcome": outcome})
+        return Response(to_json(told(words)), media_type="application/json")
+
+    def _begin(command: Command) -> tuple[str, str]:
+        """What became of a command, for the log and for who gave it."""
         question = parse_question(command.text)
         if not question.text:
-            return _told(HELP.format(name=command.name))
+            return "help", HELP.format(name=command.name)
         authorization = files.authorization_of(command.team, command.enterprise)
         if authorization is None:
-            return _told(UNKNOWN_WORKSPACE.format(team=command.team))
+            return "unknown workspace", UNKNOWN_WORKSPACE.format(team=command.team)
         begun = answering.begin(command, question, authorization)
-        return _told(LOOKING if begun else BUSY)
+        return ("asked", LOOKING) if begun else ("busy", BUSY)
 
     return Route(PATH, answer, methods=["POST"])
 
@@ -67,9 +74,5 @@ async def _body(request: Request) -> bytes:
             return await read_body(request, BodyBounds(MAX_BODY_BYTES, BODY_SECONDS, BODY_SECONDS))
     except BodyTooLarge as error:
         raise refused("body too large") from error
-    except (BodyTooSlow, TimeoutError) as error:
+    except (TooSlow, TimeoutError) as error:
         raise refused("body too slow") from error
-
-
-def _told(text: str) -> Response:
-    return Response(to_json(told(text)), media_type="application/json")

@@ -12,9 +12,10 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import httpx
+from opentelemetry.trace import Span
 
 from chassis.errors import InvalidInput
-from chassis.telemetry import span, tracer
+from chassis.telemetry import fail, span, tracer
 from gateway.slack.blocks import Json
 
 logger = logging.getLogger(__name__)
@@ -62,18 +63,19 @@ class Posts:
         """Post a message; whether Slack took it. One without a reply may have been taken all the same."""
         with span(spans, "slack post") as current:
             body = json.dumps(message, ensure_ascii=False).encode()
-            for attempt in range(1, ATTEMPTS + 1):
-                last = attempt == ATTEMPTS or self._cut_off.is_set()
-                failure = await self._attempt(url, body)
-                if failure is None or last or not failure.repeat:
-                    break
-                await self._pause(attempt, failure)
-            current.set_attribute("clausegate.slack.attempts", attempt)
-            if failure is None:
-                logger.info("slack answer posted", extra={"attempts": attempt})
-            else:
-                logger.error("slack answer lost", extra={"attempts": attempt, "why": failure.why})
-            return failure is None
+            attempt, why = 0, "the gateway stopped"
+            try:
+                for attempt in range(1, ATTEMPTS + 1):
+                    last = attempt == ATTEMPTS or self._cut_off.is_set()
+                    failure = await self._attempt(url, body)
+                    if failure is None or last or not failure.repeat:
+                        why = "" if failure is None else failure.why
+                        break
+                    await self._pause(attempt, failure)
+            finally:  # it is told of those that are cancelled as well
+                current.set_attribute("clausegate.slack.attempts", attempt)
+                _tell(current, attempt, why)
+            return not why
 
     async def _attempt(self, url: str, body: bytes) -> _Failure | None:
         self.check(url)
@@ -94,6 +96,14 @@ class Posts:
         with suppress(TimeoutError):
             async with asyncio.timeout(min(seconds, MAX_PAUSE_SECONDS)):
                 await self._cut_off.wait()
+
+
+def _tell(posting: Span, attempts: int, why_lost: str) -> None:
+    if why_lost:
+        fail(posting, "UPSTREAM_UNAVAILABLE")
+        logger.error("slack answer lost", extra={"attempts": attempts, "why": why_lost})
+    else:
+        logger.info("slack answer posted", extra={"attempts": attempts})
 
 
 async def _head(reply: httpx.Response) -> bytes:

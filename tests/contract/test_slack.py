@@ -23,6 +23,7 @@ from tests.contract.gateway_services import (
     seen,
     services,
 )
+from tests.contract.traces import kept_spans
 from tests.fakes.slack import HANG, RESET, SECRET, Reply, Slack, shown
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -90,6 +91,14 @@ async def logged(caplog, message):
         while not (found := [record for record in caplog.records if record.message == message]):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     return found[0]
+
+
+async def ended(spans, name):
+    """The spans of this name, as soon as there is one."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not (found := [span for span in spans.get_finished_spans() if span.name == name]):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    return found
 
 
 async def asked(client, slack, text, **fields):
@@ -188,6 +197,13 @@ async def test_what_slack_did_not_just_sign_is_refused_in_the_same_words(client,
     problem = problem_in(await client.post(PATH, **forge(slack)), 401, "UNAUTHENTICATED")
     assert problem["detail"] == "The request is not signed by Slack, or too old."
     assert script.requests == []
+
+
+async def test_slacks_look_at_the_certificate_is_welcome_and_asks_nothing(client, script, slack):
+    form = slack.command("Fees?", ssl_check="1")
+    response = await client.post(PATH, content=slack.signed(form)["content"])
+    assert (response.status_code, response.content) == (200, b"")
+    assert (script.requests, slack.posts) == ([], [])
 
 
 async def test_a_replayed_command_is_answered_once(client, script, slack):
@@ -486,7 +502,7 @@ async def test_the_log_names_team_and_user_and_holds_neither_question_nor_addres
     caplog.set_level(logging.DEBUG)
     post = await asked(client, slack, "What is the secret question?")
     record = next(record for record in caplog.records if record.message == "slack command")
-    assert (record.team, record.user) == ("T0ACME", "U0ANNA")
+    assert (record.team, record.user, record.outcome) == ("T0ACME", "U0ANNA", "asked")
     assert (await logged(caplog, "slack answer posted")).attempts == 1
     ours = [record for record in caplog.records if not record.name.startswith(("asyncio", "hpack"))]
     everything = json.dumps([vars(record) for record in ours], default=str)
@@ -516,6 +532,20 @@ async def test_more_questions_than_may_run_are_told_to_wait(script, slack, tmp_p
     assert len(script.requests) == 1
 
 
+async def test_the_questions_of_one_workspace_leave_room_for_those_of_others(script, slack, tmp_path):
+    script.hang_after_events = 0
+    settings = settings_of(slack, tmp_path, slack_max_running=4)
+    (tmp_path / "other.key").write_text(KEY.replace("0" * 64, "1" * 64))
+    (tmp_path / "workspaces.json").write_text('{"T0ACME": "acme.key", "T0OTHER": "other.key"}')
+    async with running(script, **settings) as client:
+        told = [
+            (await client.post(PATH, **slack.signed(slack.command("Fees?", team_id=team)))).json()["text"][:8]
+            for team in ("T0ACME", "T0ACME", "T0ACME", "T0OTHER", "T0OTHER", "T0OTHER")
+        ]
+        script.go_on.set()
+    assert told == ["Looking ", "Looking ", "Too many"] * 2
+
+
 PASSING = {
     "500": Reply(500, "oops"),
     "429": Reply(429, "", {"Retry-After": "0.05"}),
@@ -540,11 +570,14 @@ FINAL = {
 
 
 @pytest.mark.parametrize("reply", FINAL.values(), ids=FINAL)
-async def test_a_final_failure_of_slack_is_logged_and_not_tried_again(client, slack, reply, caplog):
+async def test_a_final_failure_of_slack_is_told_and_not_tried_again(client, slack, reply, caplog):
     slack.replies.append(reply)
-    await client.post(PATH, **slack.signed(slack.command("Fees?")))
-    await slack.tried(1)
-    await logged(caplog, "slack answer lost")
+    with kept_spans() as spans:
+        await client.post(PATH, **slack.signed(slack.command("Fees?")))
+        await slack.tried(1)
+        await logged(caplog, "slack answer lost")
+        [posting] = await ended(spans, "slack post")
+    assert posting.attributes["error.type"] == "UPSTREAM_UNAVAILABLE"
     assert len(slack.posts) == 1
 
 
@@ -599,4 +632,5 @@ async def test_a_slack_that_hangs_does_not_keep_the_gateway_from_stopping(script
         async with stopping(script, slack, tmp_path, drain_seconds=0.1) as client:
             await client.post(PATH, **slack.signed(slack.command("Fees?")))
             await slack.tried(1)
-    assert any(record.message == "slack answer lost" for record in caplog.records)
+    [lost] = [record for record in caplog.records if record.message == "slack answer lost"]
+    assert (lost.attempts, lost.why) == (1, "the gateway stopped")
