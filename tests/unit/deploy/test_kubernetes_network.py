@@ -27,6 +27,7 @@ ARROWS = {
     *((each, "otel-collector", 4317) for each in OURS),
     ("monitoring", "otel-collector", 8888),
     ("monitoring", "otel-collector", 8889),
+    ("monitoring", "weaviate", 2112),
 }
 OUTWARD = {("retrieval", "internet", 443), ("reindex", "internet", 443), ("answer", "internet", 443)}
 

@@ -68,6 +68,17 @@ def test_a_process_that_holds_nothing_scales_and_survives_maintenance(manifests,
     assert budget["maxUnavailable"] == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "policy"), [*((each, "AlwaysAllow") for each in SCALED), ("weaviate", None)]
+)
+def test_a_pod_that_waits_for_another_holds_no_machine_back_but_one_that_recovers_data_does(
+    manifests, name, policy
+):
+    budget = manifests.of("PodDisruptionBudget")[name]["spec"]
+
+    assert budget.get("unhealthyPodEvictionPolicy") == policy
+
+
 @pytest.mark.parametrize("name", [*SCALED, "weaviate"])
 def test_replicas_are_spread_over_machines_and_zones(manifests, name):
     workload = manifests.workloads[name]
