@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
 
-from services.retrieval.corpus import Definition, DocumentId, Scope
+from services.retrieval.corpus import Definition, DocumentId, Scope, source_of
 from services.retrieval.store.port import Store
 
 WORD = re.compile(r"[\w&]+(?:['’]\w+)*")
@@ -175,7 +175,7 @@ class Reading:
         if self.passage.text[use.start].islower():
             known = [definition for definition in known if not definition.term[:1].isupper()]
         own = [definition for definition in known if definition.version.document_id == document_id]
-        return distinct(own) or first_document(known, document_id.partition("/")[0])
+        return distinct(own) or first_document(known, source_of(document_id))
 
 
 def first_document(definitions: Sequence[Definition], source: str) -> list[Definition]:

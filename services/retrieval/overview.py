@@ -13,7 +13,7 @@ from typing import ParamSpec, TypeVar
 from chassis.deadlines import set_deadline
 from chassis.errors import ServiceError
 from services.retrieval.background import MAX_CHUNKS, Sample, SampledDocument, choose
-from services.retrieval.corpus import Chunk, ChunkId, DocumentId, EmbeddedChunk, Scope, Version
+from services.retrieval.corpus import EVERYWHERE, Chunk, ChunkId, DocumentId, EmbeddedChunk, Version
 from services.retrieval.routing import Head, HeadIndex
 from services.retrieval.sizes import IndexSize
 from services.retrieval.store.port import Store
@@ -107,7 +107,7 @@ class Overviews:
 
     async def _versions(self) -> dict[DocumentId, Version]:
         """By id: what two documents of equal score are told apart by must not depend on the store."""
-        live = await self._store.live_versions(Scope())
+        live = await self._store.live_versions(EVERYWHERE)
         return {each.document_id: each for each in sorted(live, key=lambda each: each.document_id)}
 
     async def _read_heads(self, document_ids: Sequence[DocumentId]) -> dict[DocumentId, Head]:

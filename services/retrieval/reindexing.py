@@ -20,7 +20,7 @@ from typing import Protocol
 from chassis.errors import Conflict
 from inference.embedding.model import EmbeddingModel
 from services.retrieval import replacing
-from services.retrieval.corpus import Document, DocumentId, Scope, Version
+from services.retrieval.corpus import EVERYWHERE, Document, DocumentId, Scope, Version
 from services.retrieval.replacing import ChunkBatch, Commit, DefinitionBatch, Header, Part
 from services.retrieval.store.port import Store
 
@@ -33,8 +33,6 @@ CONCURRENT_DOCUMENTS = 4
 FEW_DOCUMENTS = 5
 """Writes are held as soon as no more than so many differed."""
 MAX_ROUNDS = 20
-
-EVERYTHING = Scope()
 
 
 class Changeover(Protocol):
@@ -268,7 +266,7 @@ async def _pairs(old: Store, new: Store) -> AsyncGenerator[_Pair, None]:
 async def _documents(store: Store) -> AsyncGenerator[Document, None]:
     """All documents by id."""
     after = None
-    while page := await store.documents(EVERYTHING, after, PAGE):
+    while page := await store.documents(EVERYWHERE, after, PAGE):
         for document in page:
             yield document
         after = _id(page[-1])
