@@ -131,14 +131,13 @@ class ModelServer:
         logger.warning("model server refused a call", extra=said)
         if status == 429:
             message = "The model server gets too many calls."
-            wait = FIRST_PAUSE_SECONDS if told is None else told
-            return _Failed(
-                ModelRateLimited(message, retry_after_seconds=wait), repeat=True, told_seconds=told
-            )
+            limited = ModelRateLimited(message, retry_after_seconds=_seconds(told))
+            return _Failed(limited, repeat=True, told_seconds=told)
         if status >= 500 or status in REPEATED:
             return _Failed(_unavailable(f"failed with status {status}", told), status in REPEATED, told)
-        redirected = "OPENAI_BASE_URL" if status < 400 else "the model's name and its settings"
-        check = SETTINGS_TO_CHECK.get(status, redirected)
+        is_redirect = status < 400
+        otherwise = "OPENAI_BASE_URL" if is_redirect else "the model's name and its settings"
+        check = SETTINGS_TO_CHECK.get(status, otherwise)
         message = f"The model server refused the call with status {status}: check {check}."
         return _Failed(ModelRejected(message), repeat=False)
 
