@@ -61,18 +61,9 @@ def _replace(target: Path, fresh: Path) -> None:
 
 
 async def _install(folder: Path, requirements: Path, pip_options: Sequence[str]) -> None:
-    command = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-        "--require-hashes",
-    ]
+    quietly = ("--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes")
     pip = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *command,
+        *(sys.executable, "-m", "pip", "install", *quietly),
         *("--target", str(folder), "--requirement", str(requirements)),
         *pip_options,
         stdout=asyncio.subprocess.PIPE,
