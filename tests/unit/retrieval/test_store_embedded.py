@@ -1,6 +1,7 @@
 """What only the embedded store does: its files, its lock, its recovery."""
 
 import asyncio
+import os
 import shutil
 import sqlite3
 from contextlib import asynccontextmanager
@@ -80,7 +81,7 @@ LAYOUT_3 = Path(__file__).parents[2] / "data" / "store-layout-3.sql"
 """A database as the layout before projects and articles had it: `FEES` live, `NEWER` staged."""
 
 
-async def test_index_without_tables_added_since_is_opened_and_gets_them(tmp_path):
+async def test_index_without_what_was_added_since_is_opened_and_gets_it(tmp_path):
     with sqlite3.connect(tmp_path / "store.sqlite") as connection:
         connection.executescript(LAYOUT_3.read_text())
     connection.close()
@@ -88,6 +89,8 @@ async def test_index_without_tables_added_since_is_opened_and_gets_them(tmp_path
     async with opened(tmp_path) as store:
         assert await keyword(store, "fee") == await similar(store, "x") == set(FEES.ids)
         assert await store.staged(NEWER.version) == set(NEWER.ids)
+        old = await store.document(FEES.version.document_id)
+        assert (old.hidden_characters, old.scanned_pages) == (0, ())
         assert await store.records.create_project(project)
     async with opened(tmp_path) as store:
         assert await store.records.project(project.project_id) == project
@@ -103,12 +106,12 @@ async def test_index_of_another_model_keeps_its_layout(tmp_path):
     connection.close()
 
 
-@pytest.mark.parametrize("layout", [0, 2, 5, 99])
+@pytest.mark.parametrize("layout", [0, 2, 6, 99])
 async def test_index_of_any_other_layout_is_refused(tmp_path, layout):
     async with opened(tmp_path):
         pass
     edit(tmp_path, f"UPDATE meta SET value = {layout} WHERE key = 'schema'")
-    with pytest.raises(StoreUnavailable, match=f"layout {layout}, this release reads 4"):
+    with pytest.raises(StoreUnavailable, match=f"layout {layout}, this release reads 5"):
         await open_store(tmp_path, "model", DIMENSION)
 
 
@@ -135,6 +138,27 @@ async def test_broken_keyword_index_is_made_again(tmp_path):
     async with opened(tmp_path) as store:
         await put(store, FEES)
     (keyword_folder(tmp_path) / "meta.json").write_text("{")
+    async with opened(tmp_path) as store:
+        assert await keyword(store, "fee") == set(FEES.ids)
+
+
+@pytest.mark.parametrize("suffix", ["idx", "term", "pos", "fast", "fieldnorm"])
+async def test_keyword_index_that_lacks_a_file_is_made_again(tmp_path, suffix):
+    async with opened(tmp_path) as store:
+        await put(store, FEES)
+    (file,) = keyword_folder(tmp_path).glob(f"*.{suffix}")
+    file.unlink()
+    async with opened(tmp_path) as store:
+        assert await keyword(store, "fee") == set(FEES.ids)
+
+
+async def test_keyword_index_that_was_cut_while_open_is_unavailable_and_then_made_again(tmp_path):
+    async with opened(tmp_path) as store:
+        await put(store, FEES)
+        for file in keyword_folder(tmp_path).glob("*.term"):
+            os.truncate(file, file.stat().st_size // 2)
+        with pytest.raises(StoreUnavailable):
+            await keyword(store, "fee")
     async with opened(tmp_path) as store:
         assert await keyword(store, "fee") == set(FEES.ids)
 
@@ -280,6 +304,37 @@ async def test_failing_disk_is_unavailable_and_nothing_of_sqlite_reaches_the_cal
         with pytest.raises(StoreUnavailable) as caught:
             await store.definitions(["fee"], ALL)
         assert "definitions" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"no database" * 1000, b"SQLite format 3\0" + bytes(4080)])
+async def test_database_that_is_none_is_unavailable_and_not_touched(tmp_path, content):
+    file = tmp_path / "store.sqlite"
+    file.write_bytes(content)
+    with pytest.raises(StoreUnavailable, match=r"cannot be opened: file is not a database\. .*back-up"):
+        await open_store(tmp_path, "model", DIMENSION)
+    assert file.read_bytes() == content
+
+
+async def test_folder_that_cannot_be_made_is_unavailable(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreUnavailable, match="cannot be opened: Not a directory"):
+        await open_store(tmp_path / "file" / "tenant", "model", DIMENSION)
+
+
+@pytest.mark.parametrize("instead", [None, "other"])
+async def test_nothing_is_acknowledged_once_the_database_was_removed_or_replaced(tmp_path, instead):
+    async with opened(tmp_path / "other") as other:
+        await put(other, OTHER)
+    async with opened(tmp_path) as store:
+        await put(store, FEES)
+        (tmp_path / "store.sqlite").unlink()
+        if instead:
+            shutil.copy(tmp_path / instead / "store.sqlite", tmp_path / "store.sqlite")
+        with pytest.raises(StoreUnavailable):
+            await put(store, NEWER)
+        assert await keyword(store, "fee") == set(FEES.ids)
+        assert await keyword(store, "royalti") == set()
+    assert (tmp_path / "store.sqlite").exists() == bool(instead)
 
 
 async def test_tenants_see_only_their_own(tmp_path):

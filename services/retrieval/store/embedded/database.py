@@ -75,6 +75,10 @@ CREATE INDEX articles_by_title ON articles (folded_title, compiled_at);
 added when it is opened, and nothing need be ingested again. Bodies come last: lists do not read them."""
 
 
+class FileReplaced(OSError):
+    """Another file has the name of the one that is open, or none has."""
+
+
 class Database:
     """Short transactions on one file. Only one thread at a time may write."""
 
@@ -83,6 +87,7 @@ class Database:
         self._path = path
         self._idle: deque[sqlite3.Connection] = deque()
         self._writer = self._connect()
+        self._file = self._identity()
         with self.writing() as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 _run(connection, SCHEMA)
@@ -90,7 +95,11 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, on disk when it ends, or undone when it fails."""
+        """One transaction, on disk when it ends, or undone when it fails.
+
+        Raises `FileReplaced`, as `reading` may: what is written to a file without a name is lost.
+        """
+        self._check_file()
         self._writer.execute("BEGIN IMMEDIATE")
         try:
             yield self._writer
@@ -105,6 +114,7 @@ class Database:
         try:
             connection = self._idle.pop()  # the one used last, whose caches are warm
         except IndexError:
+            self._check_file()
             connection = self._connect()
         try:
             yield connection
@@ -118,6 +128,19 @@ class Database:
         while self._idle:
             self._idle.pop().close()
         self._writer.close()
+
+    def _check_file(self) -> None:
+        """Raise `FileReplaced` unless a new connection would be one to the file of the others."""
+        if self._identity() != self._file:
+            raise FileReplaced(f"{self._path} was removed or replaced while it was open: restart the service")
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Of the file that has our name now; None for none."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)

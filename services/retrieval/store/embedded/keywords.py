@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -57,7 +58,7 @@ class Searcher:
         # Flat, and without boosts: tantivy then skips what cannot reach the best (block-max WAND).
         terms = [(Occur.Should, self._term(field, stem)) for stem in wanted for field in FIELDS]
         any_stem = Query.boolean_query(terms)
-        found = self.searcher.search(self._within(any_stem, scope), limit, count=False).hits
+        found = self._search(self._within(any_stem, scope), limit)
         numbers = self._values("chunk", [address for _, address in found])
         return [(number, score / K1_PLUS_1) for number, (score, _) in zip(numbers, found, strict=True)]
 
@@ -68,14 +69,19 @@ class Searcher:
         clauses = [(Occur.Must, self._either_field(stem)) for stem in wanted]
         clauses += [(Occur.MustNot, self._term("version", version)) for version in without_versions]
         query = self._within(Query.boolean_query(clauses), scope)
-        found = self.searcher.search(query, 1, count=True)
+        with _broken_is_os_error():
+            found = self.searcher.search(query, 1, count=True)
         return int(found.count)  # type: ignore[attr-defined]  # missing in tantivy's stubs
 
     def versions(self) -> dict[int, int]:
         """The versions in the index and the chunks of each."""
         limit = max(self.searcher.num_docs, 1)
-        found = self.searcher.search(Query.all_query(), limit, count=False).hits
+        found = self._search(Query.all_query(), limit)
         return Counter(self._values("version", [address for _, address in found]))
+
+    def _search(self, query: Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
+        with _broken_is_os_error():
+            return self.searcher.search(query, limit, count=False).hits
 
     def _values(self, field: str, addresses: list[tantivy.DocAddress]) -> list[int]:
         return cast("list[int]", self.searcher.fast_field_values(field, addresses))
@@ -109,7 +115,8 @@ class KeywordIndex:
         self._schema = _schema()
         try:
             self._index = tantivy.Index(self._schema, path=str(place))
-        except ValueError:
+            self.searcher().hits(["any"], 1, Scope())  # opens every file that a search reads
+        except (ValueError, OSError):
             shutil.rmtree(place)
             place.mkdir()
             self._index = tantivy.Index(self._schema, path=str(place))
@@ -124,7 +131,7 @@ class KeywordIndex:
         The writer lives no longer than the update: opening one takes half a millisecond, keeping one takes a
         thread and a buffer for each tenant.
         """
-        try:
+        with _broken_is_os_error():
             writer = self._index.writer(WRITER_BYTES, 1)
             for version in without_versions:
                 # By query: `delete_documents_by_term` finds no number (tantivy 0.27.0).
@@ -134,8 +141,15 @@ class KeywordIndex:
             writer.commit()
             writer.wait_merging_threads()
             self._index.reload()
-        except ValueError as error:  # tantivy's word for a full disk, too
-            raise OSError(str(error)) from error
+
+
+@contextmanager
+def _broken_is_os_error() -> Iterator[None]:
+    """tantivy says `ValueError` of a full disk, too, and of files that were cut or are gone."""
+    try:
+        yield
+    except ValueError as error:
+        raise OSError(str(error)) from error
 
 
 def _schema() -> tantivy.Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import logging
 import secrets
 import sqlite3
 from collections import deque
@@ -46,8 +47,10 @@ from services.retrieval.store.port import (
 )
 
 FILE = "store.sqlite"
+CANNOT_OPEN = "Let the retrieval service write to the folder; restore a damaged index from a back-up."
 INGEST_AGAIN = "ingest the documents again with another CLAUSEGATE_DATA_DIR"
 
+logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -57,14 +60,19 @@ async def open_store(
 ) -> EmbeddedStore:
     """Open the index in `folder`, or make it, for vectors of the model with this name and dimension.
 
-    Raises `StoreUnavailable` when another process has it open or it is of another release, and
-    `EmbeddingModelMismatch` when it was made with another model.
+    Raises `StoreUnavailable` when another process has it open, it is of another release or cannot be read,
+    and `EmbeddingModelMismatch` when it was made with another model.
     """
 
     def opened() -> EmbeddedStore:
         return EmbeddedStore(folder, own(folder), model_name, dimension, clock)
 
-    return await asyncio.to_thread(opened)
+    try:
+        return await asyncio.to_thread(opened)
+    except (sqlite3.Error, OSError) as error:
+        logger.exception("an index cannot be opened")
+        why = getattr(error, "strerror", None) or error  # both are one line, and tell of files alone
+        raise StoreUnavailable(f"the index in {folder} cannot be opened: {why}. {CANNOT_OPEN}") from error
 
 
 class EmbeddedStore:
