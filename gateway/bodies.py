@@ -13,13 +13,12 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chassis.errors import ServiceError
-from gateway.errors import BodyTooLarge, BodyTooSlow, MalformedRequest, UnsupportedContentType
+from chassis.pace import paced
+from gateway.errors import BodyTooLarge, MalformedRequest, UnsupportedContentType
 from gateway.problems import problem_response
 
 SWALLOW_SECONDS = 10.0
 """How long a rejected body is read, at most, before its rejection is sent."""
-MIN_SENT_BYTES = 16 * 2**10
-"""What a client sends at least of a body, in the time that it may stall, unless there is less to send."""
 STRANGER_SECONDS = 1.0
 STRANGER_BYTES = 2**20
 """The same for those who may not send any: what usually has come already."""
@@ -39,13 +38,13 @@ class BodyBounds:
     bytes: int
     """Most of it."""
     stall_seconds: float
-    """How long its client may send next to nothing, see `MIN_SENT_BYTES`."""
+    """How long its client may send next to nothing, see `chassis.pace`."""
     seconds: float
     """How long the whole body may take."""
 
 
 async def read_body(request: Request, bounds: BodyBounds) -> bytes:
-    """The whole body. Raises `BodyTooLarge` and `BodyTooSlow`."""
+    """The whole body. Raises `BodyTooLarge` and `TooSlow`."""
     error = BodyTooLarge(f"The body is larger than {bounds.bytes} bytes.")
     async with aclosing(bounded_stream(request, bounds, error)) as stream:
         return b"".join([data async for data in stream])
@@ -54,44 +53,18 @@ async def read_body(request: Request, bounds: BodyBounds) -> bytes:
 async def bounded_stream(request: Request, bounds: BodyBounds, error: ServiceError) -> AsyncGenerator[bytes]:
     """The body as it comes; `error` is raised when more bytes are declared or have come than may.
 
-    Raises `BodyTooSlow`.
+    Raises `TooSlow`.
     """
     limit = bounds.bytes
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > limit:
         raise error
     received = 0
-    async for data in _timely(request, bounds):
+    async for data in paced(request.stream(), bounds.stall_seconds, bounds.seconds):
         received += len(data)
         if received > limit:
             raise error
         yield data
-
-
-async def _timely(request: Request, bounds: BodyBounds) -> AsyncGenerator[bytes]:
-    """The body as it comes, as long as it comes fast enough."""
-    loop = asyncio.get_running_loop()
-    stream, end = request.stream(), loop.time() + bounds.seconds
-    while True:
-        come, until = 0, min(end, loop.time() + bounds.stall_seconds)
-        while come < MIN_SENT_BYTES:
-            try:
-                async with asyncio.timeout_at(until):
-                    data = await anext(stream, None)
-            except TimeoutError as error:
-                raise _too_slow(bounds, in_all=until == end) from error
-            if data is None:
-                return
-            come += len(data)
-            yield data
-
-
-def _too_slow(bounds: BodyBounds, *, in_all: bool) -> BodyTooSlow:
-    if in_all:
-        return BodyTooSlow(f"The body was not complete within {bounds.seconds:g} seconds.")
-    return BodyTooSlow(
-        f"Less than {MIN_SENT_BYTES} bytes of the body came within {bounds.stall_seconds:g} seconds."
-    )
 
 
 class RejectedBodies:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chassis.errors import DeadlineExceeded, InvalidInput, NotFound, Unavailable
+from chassis.errors import InvalidInput, NotFound, Unavailable
 
 
 class MalformedRequest(InvalidInput):
@@ -46,10 +46,6 @@ class HeadTooLarge(InvalidInput):
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"The request's line and headers have at most {limit} bytes.")
-
-
-class BodyTooSlow(DeadlineExceeded):
-    """The client sends next to nothing of the body it has begun."""
 
 
 class ShuttingDown(Unavailable):

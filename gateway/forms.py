@@ -44,7 +44,7 @@ class Upload:
 async def read_upload(request: Request, spool: BinaryIO, bounds: BodyBounds) -> Upload:
     """Read the form and write its file to `spool`.
 
-    Raises `UnsupportedContentType`, `UploadTooLarge`, `BodyTooSlow`, `InvalidInput` for a field that is
+    Raises `UnsupportedContentType`, `UploadTooLarge`, `TooSlow`, `InvalidInput` for a field that is
     missing, given twice or too long, and `MalformedRequest` for an unknown one or a form that cannot be read.
     All that concern a field name it.
     """

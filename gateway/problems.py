@@ -13,8 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from chassis.errors import ServiceError, UpstreamError
+from chassis.pace import TooSlow
 from chassis.telemetry import current_trace_id
-from gateway.errors import BodyTooLarge, BodyTooSlow, HeadTooLarge, MethodNotAllowed, RouteNotFound
+from gateway.errors import BodyTooLarge, HeadTooLarge, MethodNotAllowed, RouteNotFound
 from gateway.messages import shown, to_json
 
 PROBLEM_TYPE = "application/problem+json"
@@ -52,7 +53,7 @@ STATUS_OF_REASON = {
 }
 STATUS_OF_ERROR: Mapping[type[ServiceError], int] = {
     BodyTooLarge: 413,
-    BodyTooSlow: 408,
+    TooSlow: 408,
     HeadTooLarge: 431,
     MethodNotAllowed: 405,
 }
@@ -107,7 +108,7 @@ def problem_response(error: ServiceError) -> Response:
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_seconds)))
     if error.code == "UNAUTHENTICATED":
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, BodyTooSlow):
+    if isinstance(error, TooSlow):
         headers["Connection"] = "close"  # the rest of the body is not waited for
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = error.allowed

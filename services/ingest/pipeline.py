@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chassis.errors import Exhausted, InvalidInput
+from chassis.pace import paced
 from chassis.queues import Queue
 from chassis.telemetry import stage
 from services.ingest.addresses import DocumentAddress
@@ -42,7 +43,7 @@ from services.ingest.records import (
     SendBytes,
     Stage,
 )
-from services.ingest.spool import SpooledFile, spooled, within_silence
+from services.ingest.spool import SpooledFile, spooled
 
 RETRY_AFTER_SECONDS = 5.0
 """A document takes seconds; sooner makes no sense."""
@@ -67,7 +68,7 @@ class PipelineLimits:
 
     max_document_bytes: int
     silence_seconds: float
-    """A sender that sends nothing for so long loses its turn."""
+    """A sender that sends next to nothing for so long, see `chassis.pace`, loses its turn."""
     concurrent_documents: int
     waiting_documents: int
     parsing: ParsingLimits
@@ -218,7 +219,7 @@ class Pipeline:
         report: Report,
     ) -> Receipt:
         limit = self._limits.max_document_bytes
-        arriving = within_silence(upload, self._limits.silence_seconds)
+        arriving = paced(upload, self._limits.silence_seconds, field="data")
         async with spooled(arriving, self._folder, limit, announced.content_sha256) as file:
             if await self._is_unchanged(announced, live, file.content_sha256):
                 return await self._unchanged(live)
@@ -261,7 +262,7 @@ class Pipeline:
             )
         await self._archive.release(announced.tenant, origin.document_id, but=content)
         outcome = Outcome.UPDATED if indexed.replaced else Outcome.CREATED
-        return Receipt(outcome, indexed.document, indexed.index_revision, reading.hidden_characters)
+        return Receipt(outcome, indexed.document, indexed.index_revision)
 
 
 def _record(origin: Origin, file: SpooledFile, reading: Reading) -> DocumentRecord:
@@ -278,4 +279,6 @@ def _record(origin: Origin, file: SpooledFile, reading: Reading) -> DocumentReco
         unreadable_pages=reading.unreadable_pages,
         chunk_count=len(reading.chunks),
         definition_count=len(reading.definitions),
+        hidden_characters=reading.hidden_characters,
+        scanned_pages=reading.scanned_pages,
     )

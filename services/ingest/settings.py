@@ -25,7 +25,7 @@ class IngestSettings(ProcessSettings):
         default=300_000_000, gt=0, description="Most bytes that a DOCX may unpack to."
     )
     upload_silence_seconds: float = Field(
-        default=60.0, gt=0, description="A sender that sends nothing for so long loses its turn."
+        default=60.0, gt=0, description="A sender that sends less than 16 KiB for so long loses its turn."
     )
     max_concurrent_documents: int = Field(
         default=2, ge=1, le=64, description="Uploads worked on at a time; each may run one parser process."

@@ -11,7 +11,6 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from chassis.errors import DeadlineExceeded
 from chassis.telemetry import stage
 from services.ingest.errors import DocumentError, DocumentHashMismatch, DocumentTooLarge
 
@@ -22,19 +21,6 @@ def clear_spool(folder: Path) -> None:
     """Delete what a killed process left behind; to be called before the first upload."""
     for left_over in folder.glob(f"{_PREFIX}*"):
         left_over.unlink()
-
-
-async def within_silence(upload: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:
-    """Pass the pieces of an upload on; raise `DeadlineExceeded` when none comes for `seconds`."""
-    while True:
-        try:
-            async with asyncio.timeout(seconds):
-                data = await anext(upload, None)
-        except TimeoutError as error:
-            raise DeadlineExceeded(f"no bytes came for {seconds:g} seconds", field="data") from error
-        if data is None:
-            return
-        yield data
 
 
 @dataclass(frozen=True, slots=True)
