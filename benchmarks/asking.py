@@ -7,12 +7,13 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 import httpx
 
 import clausegate
 from benchmarks.contracts import SOURCE, Contract, contract_files, full_questions, read_contract
-from benchmarks.measuring import Figure, median, percentile, stopwatch, tree_mebibytes
+from benchmarks.measuring import Figure, percentile, stopwatch, tree_mebibytes
 from benchmarks.stack import ROOT, Stack, running_stack
 from cli.connection import Gateway
 from cli.folders import scan

@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 
 import grpc
 import httpx
 
-from benchmarks.measuring import Figure, median
+from benchmarks.measuring import Figure
 from benchmarks.processes import Processes, running_processes
 from chassis.api_keys import new_key, to_json
 from chassis.auth import Caller

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import os
-import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -80,15 +80,9 @@ async def milliseconds(work: Callable[[Item], Awaitable[object]], items: Sequenc
     return taken
 
 
-def median(seconds: Sequence[float]) -> float:
-    """The middle of the values; the mean of the middle two of an even number."""
-    return statistics.median(seconds)
-
-
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least `share` (0 to 1) of the values do not exceed."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    """The smallest value that at least `share` (above 0, to 1) of the values do not exceed."""
+    return sorted(values)[math.ceil(share * len(values)) - 1]
 
 
 def resident_mebibytes(pid: int | str = "self") -> float:

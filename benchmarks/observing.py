@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import itertools
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import httpx
 
-from benchmarks.measuring import Figure, median, percentile, processor_milliseconds
-from benchmarks.stack import ROOT, Stack, free_port, running_stack
+from benchmarks.measuring import Figure, percentile, processor_milliseconds
+from benchmarks.stack import ROOT, Stack, free_port, running, running_stack
 from cli.connection import Gateway
 from cli.folders import scan
 from cli.ingestion import Choices, Watcher, ingest_folder
@@ -71,14 +71,8 @@ async def measure_telemetry() -> list[Figure]:
 async def _sink() -> AsyncIterator[str]:
     """The address of a collector in a process of its own."""
     port = free_port()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "benchmarks.sink", str(port), cwd=ROOT
-    )
-    try:
+    async with running("benchmarks.sink", str(port)):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        await process.wait()
 
 
 @dataclass(frozen=True, slots=True)

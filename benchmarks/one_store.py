@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import get_args
 
 import numpy as np
@@ -32,7 +33,6 @@ from benchmarks.filling import (
 )
 from benchmarks.measuring import (
     Figure,
-    median,
     milliseconds,
     percentile,
     processor_milliseconds,

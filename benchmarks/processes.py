@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measuring import tree_mebibytes
-from benchmarks.stack import ROOT, free_port, until_ready
+from benchmarks.stack import free_port, running, until_ready
 
 MODULES = ("services.retrieval", "services.ingest", "services.answer", "gateway")
 
@@ -47,27 +44,11 @@ async def running_processes(
     }
     async with AsyncExitStack() as stack:
         started = {
-            module: await stack.enter_async_context(_running(module, data, environment)) for module in MODULES
+            module: await stack.enter_async_context(
+                running(module, settings=environment, log=data / f"{module}.log")
+            )
+            for module in MODULES
         }
         await until_ready(f"http://{gateway}", *started.values())
         pids = {module: process.pid for module, process in started.items()}
         yield Processes(f"http://{gateway}", addresses, pids)
-
-
-@asynccontextmanager
-async def _running(module: str, data: Path, settings: Mapping[str, object]) -> AsyncIterator[Process]:
-    with (data / f"{module}.log").open("ab") as log:
-        process = await asyncio.create_subprocess_exec(
-            "env",  # adds to the environment that is inherited, which only settings may read
-            *(f"{name}={value}" for name, value in settings.items()),
-            *(sys.executable, "-m", module),
-            cwd=ROOT,
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()

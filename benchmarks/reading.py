@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from benchmarks.contracts import (
     job_of,
     read_contract,
 )
-from benchmarks.measuring import Figure, median, stopwatch
+from benchmarks.measuring import Figure, stopwatch
 from services.ingest.parsing import pdf
 from services.ingest.parsing.pool import ChildLimits, parser_pool
 from services.ingest.parsing.tables import may_hold_table

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 import httpx
 
 import clausegate
 from benchmarks.contracts import full_questions
-from benchmarks.measuring import Figure, median, percentile, tree_mebibytes
-from benchmarks.stack import ROOT, Stack, running_stack
+from benchmarks.measuring import Figure, percentile, tree_mebibytes
+from benchmarks.stack import Stack, first_line, running, running_stack
 
 QUERIES, WARM_QUERIES = 300, 30
 STREAMS, STREAM_ROUNDS = 64, 5
@@ -65,18 +65,8 @@ async def measure_rendering(data: Path, kept: Path) -> list[Figure]:
 @asynccontextmanager
 async def instant_model() -> AsyncIterator[str]:
     """A model server in a process of its own that answers at once; yields its base URL."""
-    command = (sys.executable, "-m", "benchmarks.instant_model")
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
-    try:
-        url = (await process.stdout.readline()).decode().strip()
-        if not url:
-            raise RuntimeError("the model server of the benchmark did not start")
-        yield url
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
+    async with running("benchmarks.instant_model") as process:
+        yield await first_line(process)
 
 
 async def _model_milliseconds(url: str) -> float:

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,6 @@ from benchmarks.contracts import (
 )
 from benchmarks.measuring import (
     Figure,
-    median,
     milliseconds,
     percentile,
     resident_mebibytes,

@@ -6,8 +6,9 @@ import asyncio
 import socket
 import sys
 import time
+from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,26 +43,45 @@ async def running_stack(data: Path, settings: Mapping[str, object] | None = None
         **(settings or {}),
     }
     started = time.perf_counter()
-    with (data / "stack.log").open("ab") as log:
-        process = await asyncio.create_subprocess_exec(
-            "env",  # adds to the environment that is inherited, which only settings may read
-            *(f"{name}={value}" for name, value in environment.items()),
-            *(sys.executable, "-m", "embedded"),
-            cwd=ROOT,
-            stdout=log,
-            stderr=log,
-        )
-    try:
+    async with running("embedded", settings=environment, log=data / "stack.log") as process:
         await until_ready(f"http://127.0.0.1:{rest}", process)
         ready_seconds = time.perf_counter() - started
         yield Stack(f"http://127.0.0.1:{rest}", f"127.0.0.1:{grpc}", process.pid, ready_seconds)
+
+
+@asynccontextmanager
+async def running(
+    module: str, *arguments: str, settings: Mapping[str, object] | None = None, log: Path | None = None
+) -> AsyncIterator[Process]:
+    """`python -m module`, asked to stop at the end; without a `log` standard input and output are pipes."""
+    with log.open("ab") if log else nullcontext(PIPE) as output:
+        process = await asyncio.create_subprocess_exec(
+            "env",  # adds to the environment that is inherited, which only settings may read
+            *(f"{name}={value}" for name, value in (settings or {}).items()),
+            *(sys.executable, "-m", module, *arguments),
+            cwd=ROOT,
+            stdin=None if log else PIPE,
+            stdout=output,
+            stderr=output if log else None,
+        )
+    try:
+        yield process
     finally:
         if process.returncode is None:
             process.terminate()
         await process.wait()
 
 
-async def until_ready(url: str, *processes: asyncio.subprocess.Process) -> None:
+async def first_line(process: Process) -> str:
+    """What a process without a log says first. Raises `RuntimeError` when it ends without a word."""
+    assert process.stdout is not None
+    line = (await process.stdout.readline()).decode().strip()
+    if not line:
+        raise RuntimeError("a process of the benchmark did not start; what it said is above")
+    return line
+
+
+async def until_ready(url: str, *processes: Process) -> None:
     """Return when the gateway says that all services are ready. Raises `RuntimeError` when one has ended."""
     async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(READY_SECONDS):
         while all(process.returncode is None for process in processes):

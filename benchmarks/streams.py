@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import tempfile
 import time
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import Process
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +16,7 @@ import httpx
 
 from benchmarks.measuring import Figure
 from benchmarks.processes import Processes, running_processes
-from benchmarks.stack import ROOT
+from benchmarks.stack import ROOT, first_line, running
 
 STREAMS = 500
 HELD_SECONDS = 20.0
@@ -103,12 +102,5 @@ async def _last_event(client: httpx.AsyncClient, opened: asyncio.Event) -> str:
 @asynccontextmanager
 async def _slow_model() -> AsyncIterator[tuple[str, Process]]:
     """A model server that waits for a line on its standard input; its base URL and process."""
-    command = (sys.executable, "-m", "benchmarks.slow_model")
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdin=PIPE, stdout=PIPE)
-    assert process.stdout is not None
-    try:
-        yield (await process.stdout.readline()).decode().strip(), process
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
+    async with running("benchmarks.slow_model") as process:
+        yield await first_line(process), process
