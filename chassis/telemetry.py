@@ -8,6 +8,7 @@ told by its reason, never by its message.
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from uuid import uuid4
 from opentelemetry import context, metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricExporter, PeriodicExportingMetricReader
-from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
@@ -70,9 +71,7 @@ def telemetry(service_name: str, settings: TelemetrySettings | None = None) -> I
     """
     configure_logs()
     settings = settings or TelemetrySettings()
-    # The instance tells replicas apart, whose series would be one otherwise.
-    named = {"service.namespace": "clausegate", "service.instance.id": str(uuid4())}
-    resource = Resource.create({"service.name": service_name, **named})
+    resource = resource_of(service_name)
     sampler = None if settings.exports_traces else ALWAYS_OFF
     tracing = TracerProvider(sampler, resource, shutdown_on_exit=False)
     if settings.exports_traces:
@@ -88,6 +87,20 @@ def telemetry(service_name: str, settings: TelemetrySettings | None = None) -> I
         yield
     finally:
         _flush(*shutdowns)
+
+
+def resource_of(service_name: str) -> Resource:
+    """Who sends; what `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` say goes before what we say.
+
+    The instance tells replicas apart, whose series would be one otherwise, and by the name of its host, which
+    is that of the pod or container, it tells people which one to look at.
+    """
+    ours = {
+        "service.namespace": "clausegate",
+        "service.name": service_name,
+        "service.instance.id": f"{socket.gethostname()}-{uuid4().hex[:8]}",
+    }
+    return Resource.create(ours | dict(OTELResourceDetector().detect().attributes))
 
 
 def _flush(*shutdowns: Callable[[], None]) -> None:

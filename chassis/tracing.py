@@ -9,6 +9,7 @@ Calls of gRPC health are not traced: they come every few seconds and would bury 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any
@@ -23,6 +24,8 @@ from opentelemetry import propagate, trace
 
 from chassis.status import DETAILS_KEY, reason_of
 from chassis.telemetry import fail, gauge, histogram, tracer
+
+logger = logging.getLogger(__name__)
 
 HEALTH = f"/{health_pb2.DESCRIPTOR.services_by_name['Health'].full_name}/"
 OTHER = "_OTHER"
@@ -106,11 +109,27 @@ class _Served:
         self._failed(code, code)
 
     def end(self) -> None:
-        """Measure the call."""
+        """Measure the call, and log it if it failed: who made it is nowhere else."""
+        seconds = time.perf_counter() - self._began
         _running.add(-1, self._attributes)
-        _served.record(time.perf_counter() - self._began, self._attributes | self._status)
+        _served.record(seconds, self._attributes | self._status)
         self._span.set_attributes(self._status)
+        if "error.type" in self._status:
+            self._log(seconds)
         self._span.end()
+
+    def _log(self, seconds: float) -> None:
+        code = self._status["rpc.response.status_code"]
+        logger.log(
+            logging.WARNING if code in SERVERS_FAULT else logging.INFO,
+            "call failed",
+            extra={
+                "rpc_method": self._attributes["rpc.method"],
+                "code": code,
+                "reason": self._status["error.type"],
+                "duration_ms": round(seconds * 1000, 1),
+            },
+        )
 
     def _failed(self, code: str, reason: str) -> None:
         self._status = {"rpc.response.status_code": code, "error.type": reason}

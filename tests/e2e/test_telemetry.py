@@ -262,6 +262,14 @@ def test_the_lines_of_a_question_have_its_trace_and_who_asked(day):
     assert (line["http_route"], line["http_status"], line["reason"]) == ("/v1/query", 200, "")
 
 
+def test_a_failed_call_is_logged_with_its_reason_and_who_made_it(day):
+    failed = [line for line in day.lines() if line["event"] == "call failed"]
+    told = {(line["rpc_method"].rpartition("/")[2], line["reason"], line["tenant"]) for line in failed}
+
+    assert {("Query", "MODEL_REJECTED", "default"), ("GetDocument", "DOCUMENT_NOT_FOUND", "default")} <= told
+    assert all(line["trace_id"] for line in failed)
+
+
 def test_no_word_of_a_document_a_question_a_path_or_a_header_is_told(day):
     told = [str(span).lower() for _, span in day.collector.spans]
     told += [str(series.points).lower() for series in day.collector.metrics.values()]

@@ -1,5 +1,6 @@
 import json
 import logging
+import socket
 from contextlib import suppress
 
 import pytest
@@ -10,7 +11,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from chassis.errors import NotFound
 from chassis.logs import JsonFormatter
-from chassis.telemetry import Gauge, TelemetrySettings, stage
+from chassis.telemetry import Gauge, TelemetrySettings, resource_of, stage
 from tests.contract.traces import kept_spans
 
 
@@ -100,3 +101,19 @@ NAMED = "http://127.0.0.1:4317"
 )
 def test_only_what_a_collector_is_named_for_is_exported(settings, traces, metrics):
     assert (settings.exports_traces, settings.exports_metrics) == (traces, metrics)
+
+
+def test_replicas_are_told_apart_and_by_the_names_of_their_hosts():
+    instances = {resource_of("answer").attributes["service.instance.id"] for _ in range(2)}
+
+    assert len(instances) == 2
+    assert all(instance.startswith(f"{socket.gethostname()}-") for instance in instances)
+
+
+def test_what_an_operator_says_of_a_process_goes_before_what_it_says_itself(monkeypatch):
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "service.instance.id=a-0,deployment.environment.name=eu")
+    attributes = resource_of("answer").attributes
+
+    assert attributes["service.instance.id"] == "a-0"
+    assert attributes["deployment.environment.name"] == "eu"
+    assert (attributes["service.name"], attributes["service.namespace"]) == ("answer", "clausegate")
