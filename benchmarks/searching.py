@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.contracts import (
-    Contract,
     contract_files,
-    document_of,
     documents,
     embedded,
     questions,
     read_contract,
     unit_vectors,
 )
+from benchmarks.filling import DIMENSION, put
 from benchmarks.measuring import (
     Figure,
     milliseconds,
@@ -36,12 +35,10 @@ from services.retrieval.corpus import Scope
 from services.retrieval.indexes import Index
 from services.retrieval.lexicon import lexicon_stems, question_stems
 from services.retrieval.queries import SearchQuery
-from services.retrieval.store.embedded.store import EmbeddedStore, open_store
+from services.retrieval.store.embedded.store import open_store
 from services.retrieval.store.port import Legs
 
-DIMENSION = 384
 QUESTIONS = 200
-BATCH = 200
 
 
 class GivenVectors:
@@ -81,7 +78,8 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
         idle = resident_mebibytes()
         store = await open_store(Path(folder), "benchmark", DIMENSION)
         with stopwatch() as seconds:
-            await _fill(store, contracts, chunk_count, rng)
+            for chunks in documents(contracts, chunk_count):
+                await put(store, embedded(chunks, rng, DIMENSION))
             built = seconds()
         await store.close()
         store = await open_store(Path(folder), "benchmark", DIMENSION)
@@ -116,16 +114,6 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
 
 def _target(chunk_count: int) -> str:
     return "<= 3" if chunk_count < 20_000 else "<= 10"
-
-
-async def _fill(
-    store: EmbeddedStore, contracts: list[Contract], chunk_count: int, rng: np.random.Generator
-) -> None:
-    for chunks in documents(contracts, chunk_count):
-        for first in range(0, len(chunks), BATCH):
-            batch = embedded(chunks[first : first + BATCH], rng, DIMENSION)
-            await store.put_chunks(chunks[0].version, batch)
-        await store.commit(document_of(chunks))
 
 
 async def _search_all(index: Index, asked: Sequence[str]) -> list[float]:
