@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 from chassis.errors import Conflict, NotFound
@@ -14,6 +15,9 @@ from services.retrieval.store.port import Coverage, SourceCounts, Store
 from services.retrieval.tokens import stems
 
 Item = TypeVar("Item")
+
+MAX_PAGE_BYTES = 2 * 2**20
+"""Of the texts on a page of chunks, which repeat their headings: with all else it is half a message."""
 
 
 class ChunkNotFound(NotFound):
@@ -74,7 +78,7 @@ async def read_document(store: Store, document_id: DocumentId) -> Document:
 
 
 async def list_chunks(store: Store, document_id: DocumentId, size: int, token: str) -> Page[Chunk]:
-    """A page of a document's chunks in order.
+    """A page of a document's chunks in order: at most `size`, and fewer where these are very large.
 
     Raises `DocumentNotFound`, `VersionReplaced` when the earlier pages are of another version, and
     `InvalidInput` for a foreign token.
@@ -86,11 +90,23 @@ async def list_chunks(store: Store, document_id: DocumentId, size: int, token: s
     # A token is given only where more follows: no chunks after it are another version too.
     if token and (not chunks or chunks[0].version.generation != generation):
         raise VersionReplaced(f"The document was replaced meanwhile: {document_id}", field="page_token")
-    page = tuple(chunks[:size])
-    if len(chunks) <= size:
+    page = _that_fit(chunks[:size])
+    if len(page) == len(chunks):
         return Page(page, "")
     position = f"{page[-1].version.generation} {page[-1].ordinal}"
     return Page(page, page_token(position, "chunks", document_id))
+
+
+def _that_fit(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """The first ones, at least one, that stay within `MAX_PAGE_BYTES`."""
+    sizes = accumulate(sum(len(text.encode()) for text in _texts(chunk)) for chunk in chunks)
+    return tuple(chunks[: max(1, sum(size <= MAX_PAGE_BYTES for size in sizes))])
+
+
+def _texts(chunk: Chunk) -> Iterator[str]:
+    yield from (chunk.text, chunk.title, chunk.section, chunk.table_header, *chunk.heading_chain)
+    for section in chunk.sections:
+        yield from section.heading_chain
 
 
 async def list_documents(store: Store, scope: Scope, size: int, token: str) -> Page[Document]:
