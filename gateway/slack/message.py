@@ -34,6 +34,11 @@ UNKNOWN_WORKSPACE = (
     "This workspace is not connected to Clausegate, so nothing was asked. Whoever runs Clausegate can connect"
     " it; its id is {team}."
 )
+KEY_REFUSED = (
+    "The key that connects this workspace to Clausegate is no longer accepted, or may not ask. Whoever runs"
+    " Clausegate can give it another."
+)
+"""In place of what a caller is told who sends a credential: nobody in Slack does."""
 HELP = (
     "Ask a question, and get an answer with the words of the documents, or a refusal when they are silent:\n"
     "{name} May a subscriber display delayed data without a fee?\n"
@@ -61,9 +66,10 @@ def answer_message(response: QueryResponse, question: Question) -> Json:
 def failure_message(error: ServiceError, question: Question, trace_id: str) -> Json:
     """Why there is no answer, with the reason's name and the trace to look for."""
     again = f" Try again in {error.retry_after_seconds:g} s." if error.retry_after_seconds else ""
+    refused = error.code in ("UNAUTHENTICATED", "PERMISSION_DENIED")
     said = line(
         "Not answered: ",
-        foreign(error.message, NOTE),
+        foreign(KEY_REFUSED if refused else error.message, NOTE),
         f"{again} ({error.reason}, trace {trace_id or 'none'})",
     )
     return _message("Not answered", question, [Section("", (said,), 1)])

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 import pytest_asyncio
 
-from chassis.errors import NotFound, Unavailable
+from chassis.errors import NotFound, PermissionDenied, Unauthenticated, Unavailable
 from clausegate.answer.v1 import answer_pb2, query_service_pb2
 from clausegate.corpus.v1 import citation_pb2
 from gateway.slack.files import SlackFileBroken
@@ -488,6 +488,15 @@ async def test_a_failure_is_a_line_with_its_reason_and_trace(client, script, sla
     assert f"({reason}, trace {'cd' * 16})" in text
     assert text.splitlines()[1].startswith("Not answered: ")
     assert "secret detail" not in text
+
+
+@pytest.mark.parametrize("refusal", [Unauthenticated, PermissionDenied], ids=["revoked", "without the scope"])
+async def test_who_asks_by_a_key_that_is_refused_is_told_whose_it_is_to_mend(client, script, slack, refusal):
+    script.failure = refusal("A valid credential is needed: `authorization: Bearer …`.")
+    said = shown(await asked(client, slack, "Fees?"))
+    assert "Whoever runs Clausegate can give it another." in said
+    assert f"({refusal.reason}, trace" in said
+    assert "authorization" not in said
 
 
 async def test_the_question_is_asked_within_the_trace_of_the_request(client, script, slack):
