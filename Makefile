@@ -104,6 +104,8 @@ up: ## build and start docker-compose.yml, and show its first key; PROFILE=obser
 	@$(MAKE) --no-print-directory images PROCESSES="ingest retrieval answer gateway cli"
 	@$(COMPOSE) run --rm cli keys list > /dev/null 2>&1 || \
 		$(COMPOSE) run --rm cli keys create --tenant default --subject operator
+	@$(COMPOSE) run --rm --entrypoint sh cli -ec 'cd /etc/clausegate/signing; test -s signing-keys || { umask 077; \
+		python -m cli new-signing-key > made; mv made signing-keys; }'
 	$(COMPOSE) up --detach --wait
 
 down: ## stop what `make up` started; documents, index, keys and audit records stay in their volumes

@@ -165,16 +165,65 @@ def test_volumes_and_networks_are_declared():
     assert set().union(*(networks(name) for name in SERVICES)) == set(COMPOSE["networks"])
 
 
+def mounts(service):
+    """What is mounted where, by the name of the volume: (folder, whether it can be written)."""
+    split = [volume.split(":") for volume in SERVICES[service]["volumes"]]
+    return {name: (folder, "ro" not in mode) for name, folder, *mode in split}
+
+
+def test_the_back_up_that_is_told_of_takes_every_volume_and_the_restore_brings_it_back():
+    told = re.findall(r"^for volume in (.*); do$", (ROOT / "docs/operations.md").read_text(), re.M)
+
+    assert len(told) == 2
+    assert all(set(each.split()) == set(COMPOSE["volumes"]) - {"prometheus"} for each in told)
+
+
 def test_keys_can_be_changed_by_the_job_alone():
-    mounts = {
-        name: [v for v in each["volumes"] if v.startswith("keys:")]
-        for name, each in SERVICES.items()
-        if name in SETTINGS
-    }
     folder = str(Path(environment("gateway")["CLAUSEGATE_API_KEYS_FILE"]).parent)
 
-    assert mounts.pop("cli") == [f"keys:{folder}"]
-    assert set(map(tuple, mounts.values())) == {(f"keys:{folder}:ro",)}
+    assert {name: mounts(name)["keys"] for name in SETTINGS} == {
+        **dict.fromkeys(SERVED, (folder, False)),
+        "cli": (folder, True),
+    }
+
+
+def test_the_key_that_seals_records_is_made_by_the_job_and_read_by_answer_alone():
+    file = Path(environment("answer")["CLAUSEGATE_SIGNING_KEYS_FILE"])
+    made = re.search(r"cd (\S+); test -s (\S+) \|\|", (ROOT / "Makefile").read_text())
+
+    assert {name: mounts(name)["signing"] for name in SETTINGS if "signing" in mounts(name)} == {
+        "answer": (str(file.parent), False),
+        "cli": (str(file.parent), True),
+    }
+    assert made.groups() == (str(file.parent), file.name)
+
+
+def test_the_job_checks_the_audit_log_as_answer_writes_it():
+    assert mounts("answer")["audit"][1]
+    assert mounts("cli")["audit"] == (mounts("answer")["audit"][0], False)
+    assert (
+        environment("cli")["CLAUSEGATE_SIGNING_KEYS_FILE"]
+        == environment("answer")["CLAUSEGATE_SIGNING_KEYS_FILE"]
+    )
+
+
+def test_a_volume_begins_as_a_folder_that_the_images_user_owns():
+    owned = re.search(
+        r"install --directory --owner=10001 .*?--mode=0700 (.*?)\nCOPY",
+        (ROOT / "Dockerfile").read_text(),
+        re.S,
+    )
+    folders = set(owned[1].replace("\\\n", " ").split())
+
+    assert {folder for name in SETTINGS for folder, _ in mounts(name).values()} <= folders
+
+
+def test_parsers_at_their_limit_fit_into_ingests_memory():
+    settings = IngestSettings()
+    limit = SERVICES["ingest"]["deploy"]["resources"]["limits"]["memory"]
+
+    assert settings.max_concurrent_documents * settings.parser_memory_bytes < int(limit[:-1]) << 30
+    assert limit[-1] == "g"
 
 
 def test_no_secret_stands_in_the_file():
