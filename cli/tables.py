@@ -62,7 +62,7 @@ def print_results(console: Console, results: Sequence[FileResult]) -> None:
             Text(result.outcome, OUTCOME_STYLES[result.outcome]),
             result.document_id,
             f"{result.chunks:,}" if result.chunks else "",
-            result.reason or _remarks(result),
+            result.reason or "; ".join(_remarks(result)),
         )
         for result in results
     )
@@ -72,25 +72,32 @@ def print_results(console: Console, results: Sequence[FileResult]) -> None:
     console.print(f"{len(results)} documents: {summary}", markup=False, highlight=False)
 
 
-def _remarks(result: FileResult) -> str:
-    hidden = (
-        f"{result.hidden_characters:,} characters hidden from readers" if result.hidden_characters else ""
-    )
-    return "; ".join(filter(None, (_unreadable(result.unreadable_pages), hidden)))
-
-
-def _unreadable(pages: Sequence[int]) -> str:
-    if not pages:
-        return ""
-    numbers = ", ".join(map(str, pages[:10])) + (", …" if len(pages) > 10 else "")
-    return f"{len(pages)} pages without readable text: {numbers}"
+def _remarks(found: FileResult | Document) -> list[str]:
+    """What a reader of the file, or of answers from it, should know."""
+    remarks = [
+        f"{len(pages)} pages {what}: {', '.join(map(str, pages[:10]))}{', …' if len(pages) > 10 else ''}"
+        for pages, what in (
+            (found.unreadable_pages, "without readable text"),
+            (found.scanned_pages, "whose words stand invisibly over an image"),
+        )
+        if pages
+    ]
+    if found.hidden_characters:
+        remarks.append(f"{found.hidden_characters:,} characters hidden from readers, left out")
+    return remarks
 
 
 def print_documents(console: Console, documents: Iterable[Document]) -> None:
     """One line a document."""
     rows = (
         (
-            Text.assemble((document.document_id, "cyan"), "\n", reflow(document.title)),
+            Text("\n").join(
+                [
+                    Text(document.document_id, "cyan"),
+                    Text(reflow(document.title)),
+                    *(Text(remark, "yellow") for remark in _remarks(document)),
+                ]
+            ),
             DocumentFormat.Name(document.format).removeprefix("DOCUMENT_FORMAT_").lower(),
             f"{document.page_count:,}" if document.page_count else "",
             f"{document.chunk_count:,}",

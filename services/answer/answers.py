@@ -102,6 +102,8 @@ class NoteKind(StrEnum):
     UNREADABLE_PAGES = "unreadable_pages"
     UNCALIBRATED = "uncalibrated"
     WEAK_EVIDENCE = "weak_evidence"
+    HIDDEN_TEXT = "hidden_text"
+    SCANNED_PAGES = "scanned_pages"
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,6 +193,8 @@ class Document:
     content_sha256: str
     generation: str
     unreadable_pages: tuple[int, ...]
+    hidden_characters: int = 0
+    scanned_pages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

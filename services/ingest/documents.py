@@ -87,6 +87,7 @@ class ExtractedDocument:
     """All pages of a PDF, the unreadable ones with an empty span; empty for other formats."""
     unreadable_pages: tuple[int, ...] = ()
     """Numbers of pages that show something but have no text layer, ascending."""
+    scanned_pages: tuple[int, ...] = ()
+    """Numbers of pages of a PDF whose words stand invisibly over an image of them, ascending."""
     hidden_characters: int = 0
-    """Characters besides white space that no reader of the file sees. None is part of `text`, but for the
-    words that scanned pages of a PDF carry invisibly over their image."""
+    """Characters besides white space that no reader of the file sees. None is part of `text`."""

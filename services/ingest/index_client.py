@@ -184,6 +184,8 @@ def document_to_wire(document: DocumentRecord) -> document_pb2.Document:
         unreadable_pages=document.unreadable_pages,
         chunk_count=document.chunk_count,
         definition_count=document.definition_count,
+        hidden_characters=document.hidden_characters,
+        scanned_pages=document.scanned_pages,
     )
     if document.indexed_at is not None:
         message.indexed_at.FromDatetime(document.indexed_at)
@@ -207,4 +209,6 @@ def document_from_wire(message: document_pb2.Document) -> DocumentRecord:
         chunk_count=message.chunk_count,
         definition_count=message.definition_count,
         indexed_at=message.indexed_at.ToDatetime(UTC) if message.HasField("indexed_at") else None,
+        hidden_characters=message.hidden_characters,
+        scanned_pages=tuple(message.scanned_pages),
     )

@@ -36,6 +36,7 @@ class Reading:
     title: str
     page_count: int
     unreadable_pages: tuple[int, ...]
+    scanned_pages: tuple[int, ...]
     hidden_characters: int
     """See `ExtractedDocument`."""
     chunks: tuple[Chunk, ...]
@@ -61,6 +62,7 @@ def read(job: Job, progress: Progress) -> Reading:
         title=chunking.title_of(document, job.origin.path),
         page_count=len(document.pages),
         unreadable_pages=document.unreadable_pages,
+        scanned_pages=document.scanned_pages,
         hidden_characters=document.hidden_characters,
         chunks=chunks,
         definitions=found,

@@ -27,6 +27,8 @@ class DocumentRecord:
     chunk_count: int
     definition_count: int
     indexed_at: datetime | None = None
+    hidden_characters: int = 0
+    scanned_pages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,6 @@ class Receipt:
     outcome: Outcome
     document: DocumentRecord
     index_revision: str
-    hidden_characters: int = 0
-    """Characters of the file that none of its readers sees; 0 for a file that was not read."""
 
 
 class Stage(StrEnum):

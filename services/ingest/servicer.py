@@ -110,7 +110,7 @@ def _receipt(receipt: Receipt) -> wire.IngestReceipt:
         outcome=wire.IngestOutcome.Value(f"INGEST_OUTCOME_{receipt.outcome.name}"),
         document=document_to_wire(receipt.document),
         index_revision=receipt.index_revision,
-        hidden_characters=receipt.hidden_characters,
+        hidden_characters=receipt.document.hidden_characters,
     )
 
 

@@ -143,6 +143,8 @@ class Document:
     chunk_count: int
     definition_count: int
     indexed_at: datetime | None = None
+    hidden_characters: int = 0
+    scanned_pages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ class File:
     sections: dict[str, list[str]]
     pages: bool = False
     unreadable: tuple[int, ...] = ()
+    hidden: int = 0
+    scanned: tuple[int, ...] = ()
     terms: tuple[str, ...] = ()
 
     @property
@@ -92,6 +94,8 @@ CME = File(
     },
     pages=True,
     unreadable=(7,),
+    hidden=1_200,
+    scanned=(2,),
     terms=("Non-Professional", "Device"),
 )
 OPRA = File(
@@ -191,6 +195,8 @@ def parts_of(file: File):
         unreadable_pages=file.unreadable,
         chunk_count=len(chunks),
         definition_count=len(definitions),
+        hidden_characters=file.hidden,
+        scanned_pages=file.scanned,
     )
     yield index_pb2.ReplaceDocumentRequest(commit=index_pb2.Commit(document=document))
 
@@ -327,11 +333,13 @@ async def test_a_statement_brings_the_definitions_of_its_terms_along(queries):
     assert depths == {"Device": (1, ""), "Non-Professional": (2, "Device")}
 
 
-async def test_notes_tell_of_references_unreadable_pages_and_missing_calibration(queries):
+async def test_notes_tell_of_references_and_of_what_the_file_does_not_show(queries):
     response = await queries.Query(QueryRequest(query="When are fees invoiced?", sources=["cme"]))
     texts = {note.kind: note.text for note in response.notes}
     assert "Schedule B" in texts[answer_pb2.NOTE_KIND_CROSS_REFERENCE]
     assert texts[answer_pb2.NOTE_KIND_UNREADABLE_PAGES].startswith("Page 7 of")
+    assert "holds 1,200 characters that its readers do not see" in texts[answer_pb2.NOTE_KIND_HIDDEN_TEXT]
+    assert texts[answer_pb2.NOTE_KIND_SCANNED_PAGES].startswith("The words of page 2")
     assert answer_pb2.NOTE_KIND_UNCALIBRATED in texts
 
 
@@ -495,7 +503,7 @@ async def test_a_query_whose_deadline_passes_is_recorded(tmp_path):
     with silent_peer() as (_, address):
         async with answering(address, tmp_path) as queries:
             with pytest.raises(grpc.aio.AioRpcError) as caught:
-                await queries.Query(QueryRequest(query="fee"), timeout=0.2)
+                await queries.Query(QueryRequest(query="fee"), timeout=4)
             await until(lambda: bool(records(tmp_path)))
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
     (entry,) = records(tmp_path)
@@ -523,7 +531,7 @@ def silent_peer() -> Iterator[tuple[socket.socket, str]]:
 
 
 async def until(happened: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         while not happened():  # noqa: ASYNC110 - a file has no event
             await asyncio.sleep(0.01)
 

@@ -42,6 +42,10 @@ class _NoteKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     """Too few documents to calibrate the gate."""
     NOTE_KIND_WEAK_EVIDENCE: _NoteKind.ValueType  # 6
     """A passage is shown as possibly related: its evidence is weak."""
+    NOTE_KIND_HIDDEN_TEXT: _NoteKind.ValueType  # 7
+    """A cited document holds text that its readers do not see; it was left out."""
+    NOTE_KIND_SCANNED_PAGES: _NoteKind.ValueType  # 8
+    """A quote comes from words that stand invisibly over the image of a page."""
 
 class NoteKind(_NoteKind, metaclass=_NoteKindEnumTypeWrapper):
     """What a note is about."""
@@ -60,6 +64,10 @@ NOTE_KIND_UNCALIBRATED: NoteKind.ValueType  # 5
 """Too few documents to calibrate the gate."""
 NOTE_KIND_WEAK_EVIDENCE: NoteKind.ValueType  # 6
 """A passage is shown as possibly related: its evidence is weak."""
+NOTE_KIND_HIDDEN_TEXT: NoteKind.ValueType  # 7
+"""A cited document holds text that its readers do not see; it was left out."""
+NOTE_KIND_SCANNED_PAGES: NoteKind.ValueType  # 8
+"""A quote comes from words that stand invisibly over the image of a page."""
 Global___NoteKind: typing_extensions.TypeAlias = NoteKind
 
 class _RefusalReason:

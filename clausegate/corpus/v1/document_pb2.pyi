@@ -75,6 +75,8 @@ class Document(google.protobuf.message.Message):
     CHUNK_COUNT_FIELD_NUMBER: builtins.int
     DEFINITION_COUNT_FIELD_NUMBER: builtins.int
     INDEXED_AT_FIELD_NUMBER: builtins.int
+    HIDDEN_CHARACTERS_FIELD_NUMBER: builtins.int
+    SCANNED_PAGES_FIELD_NUMBER: builtins.int
     document_id: builtins.str
     """`{source}/{path}`, unique within the tenant; at most 1,024 bytes in UTF-8."""
     source: builtins.str
@@ -101,6 +103,13 @@ class Document(google.protobuf.message.Message):
     """Chunks of this version."""
     definition_count: builtins.int
     """Definitions of this version."""
+    hidden_characters: builtins.int
+    """Characters besides white space that the file holds and shows to none of its readers: what HTML styles away,
+    hidden text of a DOCX, invisible, tiny and white text of a PDF, and of any format characters without a shape,
+    such as bidirectional controls and tags. They were left out: nothing of them can be found or cited. To be
+    shown to the user, since instructions to a model are slipped into documents so. 0 also for a version that
+    was indexed before releases kept the count.
+    """
     @property
     def unreadable_pages(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
         """Pages without readable text (no text layer), ascending. Nothing on them can be found or cited."""
@@ -108,6 +117,13 @@ class Document(google.protobuf.message.Message):
     @property
     def indexed_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When this version became visible to searches."""
+
+    @property
+    def scanned_pages(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Pages of a PDF whose words stand invisibly over an image, as text recognition leaves them in scans, ascending.
+        They can be found and cited, but nobody checked that the image says the same. Empty also for a version that
+        was indexed before releases kept them.
+        """
 
     def __init__(
         self,
@@ -125,8 +141,10 @@ class Document(google.protobuf.message.Message):
         chunk_count: builtins.int = ...,
         definition_count: builtins.int = ...,
         indexed_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        hidden_characters: builtins.int = ...,
+        scanned_pages: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["indexed_at", b"indexed_at"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["chunk_count", b"chunk_count", "content_sha256", b"content_sha256", "definition_count", b"definition_count", "document_id", b"document_id", "format", b"format", "generation", b"generation", "indexed_at", b"indexed_at", "page_count", b"page_count", "path", b"path", "size_bytes", b"size_bytes", "source", b"source", "title", b"title", "unreadable_pages", b"unreadable_pages"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chunk_count", b"chunk_count", "content_sha256", b"content_sha256", "definition_count", b"definition_count", "document_id", b"document_id", "format", b"format", "generation", b"generation", "hidden_characters", b"hidden_characters", "indexed_at", b"indexed_at", "page_count", b"page_count", "path", b"path", "scanned_pages", b"scanned_pages", "size_bytes", b"size_bytes", "source", b"source", "title", b"title", "unreadable_pages", b"unreadable_pages"]) -> None: ...
 
 Global___Document: typing_extensions.TypeAlias = Document

@@ -189,16 +189,12 @@ class IngestReceipt(google.protobuf.message.Message):
     index_revision: builtins.str
     """State of the index that shows this document, see `DescribeIndexResponse.index_revision`."""
     hidden_characters: builtins.int
-    """Characters besides white space that the file holds and shows to none of its readers: what HTML styles away,
-    hidden text of a DOCX, invisible, tiny and white text of a PDF, and of any format characters without a shape,
-    such as bidirectional controls, zero-width spaces and tags. To be shown to the user, since instructions to a
-    model are slipped into documents so. They are not indexed, but for the words that a scanned page of a PDF
-    carries invisibly over its image: of a page with hidden_characters nobody knows whether its image says the
-    same. 0 when `outcome` is UNCHANGED.
-    """
+    """The same as `document.hidden_characters`."""
     @property
     def document(self) -> clausegate.corpus.v1.document_pb2.Document:
-        """The document as it is visible now; its `unreadable_pages` are to be shown to the user."""
+        """The document as it is visible now; its `unreadable_pages`, `scanned_pages` and `hidden_characters` are to be
+        shown to the user.
+        """
 
     def __init__(
         self,

@@ -97,6 +97,8 @@ def document_of(message: document_pb2.Document) -> corpus.Document:
         content_sha256=message.content_sha256,
         generation=message.generation,
         unreadable_pages=tuple(message.unreadable_pages),
+        hidden_characters=message.hidden_characters,
+        scanned_pages=tuple(message.scanned_pages),
     )
 
 

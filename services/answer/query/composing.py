@@ -126,6 +126,8 @@ def _notes(
     yield from _value_conflicts(draft, citations)
     yield from notes.cross_reference_notes(quoted)
     yield from notes.unreadable_page_notes(citations.all, documents.values())
+    yield from notes.hidden_text_notes(citations.all, documents.values())
+    yield from notes.scanned_page_notes(citations.all, documents)
 
 
 def _value_conflicts(draft: Draft, citations: Citations) -> Iterator[Note]:

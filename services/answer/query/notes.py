@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from services.answer.answers import Citation, Note, NoteKind, SupportingClause
 from services.answer.corpus import Document
@@ -47,6 +47,37 @@ def unreadable_page_notes(citations: Sequence[Citation], documents: Iterable[Doc
         if document.unreadable_pages
         and (numbers := tuple(one.number for one in citations if one.document == document.document_id))
     )
+
+
+def hidden_text_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
+    """One note for each cited document that holds text which its readers do not see."""
+    return tuple(
+        Note(
+            NoteKind.HIDDEN_TEXT,
+            f"The file of “{document.title}” holds {document.hidden_characters:,} "
+            f"character{'s' if document.hidden_characters > 1 else ''} that its readers do not see; "
+            "they were left out.",
+            numbers,
+        )
+        for document in documents
+        if document.hidden_characters
+        and (numbers := tuple(one.number for one in citations if one.document == document.document_id))
+    )
+
+
+def scanned_page_notes(citations: Iterable[Citation], documents: Mapping[str, Document]) -> tuple[Note, ...]:
+    """One note for each citation from pages whose words stand invisibly over an image."""
+    notes = []
+    for citation in citations:
+        cited = range(citation.page or 0, (citation.last_page or citation.page or 0) + 1)
+        pages = [page for page in documents[citation.document].scanned_pages if page in cited]
+        if pages:
+            text = (
+                f"The words of {_counted(pages).lower()} of “{citation.title}” stand invisibly over an "
+                "image: compare the quote with what it shows."
+            )
+            notes.append(Note(NoteKind.SCANNED_PAGES, text, (citation.number,)))
+    return tuple(notes)
 
 
 def value_conflict_note(conflict: ValueConflict, left: Citation, right: Citation) -> Note:

@@ -80,6 +80,7 @@ def reading_to_messages(reading: Reading) -> Iterator[Message]:
             "title": reading.title,
             "page_count": reading.page_count,
             "unreadable_pages": reading.unreadable_pages,
+            "scanned_pages": reading.scanned_pages,
             "hidden_characters": reading.hidden_characters,
         }
     }
@@ -108,6 +109,7 @@ class ReadingAssembler:
             title=rest["title"],
             page_count=rest["page_count"],
             unreadable_pages=tuple(rest["unreadable_pages"]),
+            scanned_pages=tuple(rest["scanned_pages"]),
             hidden_characters=rest["hidden_characters"],
             chunks=tuple(self._chunks),
             definitions=tuple(self._definitions),

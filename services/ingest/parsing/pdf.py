@@ -48,6 +48,8 @@ class PageContent:
     shows_marks: bool = False
     """Set only when there is no text: whether there is anything else."""
     hidden_characters: int = 0
+    is_scan: bool = False
+    """Whether its words stand invisibly over its image."""
 
 
 def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> ExtractedDocument:
@@ -70,9 +72,16 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
     )
     if not any(page.rows or page.tables for page in pages):
         if unreadable:
-            raise DocumentUnreadable("no page has a text layer; scanned pages need OCR first", field="path")
+            raise DocumentUnreadable(_nothing_readable(pages), field="path")
         raise DocumentEmpty("all pages are blank", field="path")
     return _assemble(title, pages, rows, unreadable, limits)
+
+
+def _nothing_readable(pages: list[PageContent]) -> str:
+    hidden = sum(page.hidden_characters for page in pages)
+    if hidden:
+        return f"no page has text that can be seen; {hidden} characters are hidden, and over no scan"
+    return "no page has a text layer; scanned pages need OCR first"
 
 
 def _open(path: Path) -> pymupdf.Document:
@@ -131,14 +140,16 @@ def read_content(page: pymupdf.Page) -> PageContent:
     """Read one page: its tables, and its rows outside them in reading order."""
     text = read_text(page)
     fragments = fragments_of(text)
+    content = PageContent([], [], False, text.hidden_characters, text.is_scan)
     if not fragments:
-        return PageContent([], shows_marks=_shows_marks(page), hidden_characters=text.hidden_characters)
-    if sum([piece.text.count("\ufffd") for piece in fragments]) * 2 > sum([len(p.text) for p in fragments]):
-        return PageContent([], shows_marks=True, hidden_characters=text.hidden_characters)
-    tables: list[Table] = []
-    if may_hold_table(page, fragments):
-        tables, fragments = find_tables(page, fragments, SCALE)
-    return PageContent(read_page(fragments), tables, hidden_characters=text.hidden_characters)
+        content.shows_marks = _shows_marks(page)
+    elif sum([piece.text.count("\ufffd") for piece in fragments]) * 2 > sum([len(p.text) for p in fragments]):
+        content.shows_marks, content.is_scan = True, False
+    else:
+        if may_hold_table(page, fragments):
+            content.tables, fragments = find_tables(page, fragments, SCALE)
+        content.rows = read_page(fragments)
+    return content
 
 
 def read_text(page: pymupdf.Page) -> PageText:
@@ -192,6 +203,7 @@ def _assemble(
         tuple(builder.blocks),
         tuple(pages),
         unreadable,
+        tuple(number for number, content in enumerate(contents, start=1) if content.is_scan),
         builder.hidden_characters + sum(content.hidden_characters for content in contents),
     )
 

@@ -4,8 +4,8 @@ Hidden is what is drawn invisibly, all but transparent or tinier than a point, a
 coloured below it. MuPDF itself leaves out what lies outside the page and in optional content that is off.
 Text that another shape covers is not recognised.
 
-Hidden text is left out, since instructions to a model are slipped into documents so; but a scan carries its
-words as invisible text over its image, and those are kept. Both are counted, and told at ingest.
+Hidden text is left out and counted, since instructions to a model are slipped into documents so. But a scan
+carries its words as invisible text over its images: those are kept, and the page is told to be a scan.
 """
 
 from __future__ import annotations
@@ -30,8 +30,12 @@ WHITE = 250
 """Red, green and blue of at least this, of 255, are white."""
 LEAST_WHITE = WHITE << 16 | WHITE << 8 | WHITE
 """No smaller number is a white."""
-SCAN_SHARE = 0.5
-"""An image that fills more of the page than this may be a scan."""
+SCAN_SHARE = 0.25
+"""Images that fill more of the page than this may be a scan: some scanners cut pages into strips, or store
+only where something is printed."""
+STAMP = 200
+"""Characters; a scan shows no more besides its image, or fewer than it holds invisibly: what is stamped on
+it, such as the number of a page or of a signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +45,29 @@ class PageText:
     spans: list[Span]
     """What is to be read."""
     hidden_characters: int
-    """Characters besides white space that nobody sees, whether they are to be read or not."""
+    """Characters besides white space that are left out because nobody sees them."""
+    is_scan: bool = False
+    """Whether words among `spans` are drawn invisibly over an image."""
 
 
 def sift(page: pymupdf.Page, spans: list[Span]) -> PageText:
     """Take out of the spans of a page what nobody sees, unless it is the text of a scan."""
     # Nearly all spans are dark and plainly painted: they are passed over in one comparison each.
     suspects = [span for span in spans if span["color"] & 0xFFFFFF >= LEAST_WHITE or _is_clear(span)]
-    hidden = {id(span) for span in suspects if _is_clear(span)}
+    hidden = {id(span): span for span in suspects if _is_clear(span)}
     white = [span for span in suspects if _is_white(span) and id(span) not in hidden]
     if white:
         coloured = _coloured_boxes(page)
-        hidden |= {id(span) for span in white if not any(_lies_on(span["bbox"], box) for box in coloured)}
+        hidden |= {
+            id(span): span for span in white if not any(_lies_on(span["bbox"], box) for box in coloured)
+        }
     if not hidden:
         return PageText(spans, 0)
-    shown = [span for span in spans if id(span) not in hidden]
-    unseen = [span for span in spans if id(span) in hidden]
-    count = _characters(unseen)
-    is_scan = count > _characters(shown) and _is_scan(page, unseen)
-    return PageText(spans if is_scan else shown, count)
+    scanned = _words_of_scan(page, hidden.values(), _characters(spans) - _characters(hidden.values()))
+    for span in scanned:
+        del hidden[id(span)]
+    kept = [span for span in spans if id(span) not in hidden]
+    return PageText(kept, _characters(hidden.values()), bool(scanned))
 
 
 def _is_clear(span: Span) -> bool:
@@ -83,21 +91,16 @@ def _lies_on(text: Box, box: Box) -> bool:
     return box[0] <= across <= box[2] and box[1] <= down <= box[3]
 
 
-def _is_scan(page: pymupdf.Page, unseen: list[Span]) -> bool:
-    """Whether all hidden words are drawn invisibly, in readable size, on images that fill the page."""
-    width, height = page.mediabox.width, page.mediabox.height
-    images = [
-        box
-        for image in page.get_image_info()
-        for box in [image["bbox"]]
-        if (box[2] - box[0]) * (box[3] - box[1]) > SCAN_SHARE * width * height
-    ]
-    return all(
-        not span["char_flags"] & _PAINTED
-        and span["size"] >= LEAST_SIZE
-        and any(_lies_on(span["bbox"], box) for box in images)
-        for span in unseen
-    )
+def _words_of_scan(page: pymupdf.Page, hidden: Iterable[Span], shown: int) -> list[Span]:
+    """The hidden spans that repeat what an image of the page shows; `shown` characters are not hidden."""
+    words = [span for span in hidden if not span["char_flags"] & _PAINTED and span["size"] >= LEAST_SIZE]
+    if shown > max(STAMP, _characters(words)):
+        return []
+    images = [pymupdf.Rect(image["bbox"]) & page.rect for image in page.get_image_info()]
+    if sum(image.get_area() for image in images) <= SCAN_SHARE * page.rect.get_area():
+        return []
+    boxes = [tuple(image) for image in images]
+    return [span for span in words if any(_lies_on(span["bbox"], box) for box in boxes)]
 
 
 def _characters(spans: Iterable[Span]) -> int:

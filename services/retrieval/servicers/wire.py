@@ -139,6 +139,8 @@ def document_of(message: document_pb2.Document) -> Document:
         unreadable_pages=tuple(message.unreadable_pages),
         chunk_count=message.chunk_count,
         definition_count=message.definition_count,
+        hidden_characters=message.hidden_characters,
+        scanned_pages=tuple(message.scanned_pages),
     )
 
 
@@ -158,6 +160,8 @@ def document_to_wire(document: Document) -> document_pb2.Document:
         chunk_count=document.chunk_count,
         definition_count=document.definition_count,
         indexed_at=timestamp(document.indexed_at),
+        hidden_characters=document.hidden_characters,
+        scanned_pages=document.scanned_pages,
     )
 
 

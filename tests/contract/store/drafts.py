@@ -65,6 +65,8 @@ class Draft:
     table_header: str = ""
     pages: int = 0
     unreadable_pages: tuple[int, ...] = ()
+    hidden_characters: int = 0
+    scanned_pages: tuple[int, ...] = ()
     title: str = "Agreement"
     chunks: list[EmbeddedChunk] = field(init=False)
     definitions: list[Definition] = field(init=False)
@@ -95,6 +97,8 @@ class Draft:
             unreadable_pages=self.unreadable_pages,
             chunk_count=len(self.texts),
             definition_count=len(self.terms),
+            hidden_characters=self.hidden_characters,
+            scanned_pages=self.scanned_pages,
         )
 
     @property

@@ -59,7 +59,15 @@ async def test_documents_are_listed_by_id_in_pages(store):
 
 
 async def test_document_comes_back_as_it_was_committed(store):
-    draft = Draft("cme/a.pdf", ["fees"], pages=9, unreadable_pages=(2, 7), title="Größe")
+    draft = Draft(
+        "cme/a.pdf",
+        ["fees"],
+        pages=9,
+        unreadable_pages=(2, 7),
+        hidden_characters=40,
+        scanned_pages=(3, 8),
+        title="Größe",
+    )
     committed = await put(store, draft)
     assert fields(committed.document) | {"indexed_at": None} == fields(draft.document)
     assert await store.document(draft.version.document_id) == committed.document

@@ -56,10 +56,13 @@ def draft(question: str = "What is the fee?", *, grade: int = 3, calibrated: boo
     )
 
 
-def answer(of: Draft, live: tuple[Chunk, ...] = ALL, unreadable: tuple[int, ...] = ()):
+def answer(of: Draft, live: tuple[Chunk, ...] = ALL, **told):
     chunks = {one.chunk_id: one for one in live}
     documents = {
-        one.document_id: Document(one.document_id, one.title, "d" * 64, "g", unreadable) for one in live
+        one.document_id: Document(
+            one.document_id, one.title, "d" * 64, "g", **{"unreadable_pages": ()} | told
+        )
+        for one in live
     }
     citations = Citations(chunks, documents, Origin("c" * 64), Signer())
     statements = extracted(of, tuple(sentences_of(CLAUSES)), citations)
@@ -97,17 +100,18 @@ def test_what_is_quoted_is_marked_in_its_passage():
 
 
 @pytest.mark.parametrize(
-    ("of", "unreadable", "kind"),
+    ("of", "told", "kind"),
     [
-        (draft(), (), NoteKind.DEFINITION_CONFLICT),
-        (draft(), (), NoteKind.CROSS_REFERENCE),
-        (draft(), (4, 5), NoteKind.UNREADABLE_PAGES),
-        (draft(calibrated=False), (), NoteKind.UNCALIBRATED),
-        (draft(grade=1), (), NoteKind.WEAK_EVIDENCE),
+        (draft(), {}, NoteKind.DEFINITION_CONFLICT),
+        (draft(), {}, NoteKind.CROSS_REFERENCE),
+        (draft(), {"unreadable_pages": (4, 5)}, NoteKind.UNREADABLE_PAGES),
+        (draft(), {"hidden_characters": 1}, NoteKind.HIDDEN_TEXT),
+        (draft(calibrated=False), {}, NoteKind.UNCALIBRATED),
+        (draft(grade=1), {}, NoteKind.WEAK_EVIDENCE),
     ],
 )
-def test_a_reader_is_told_what_limits_the_answer(of, unreadable, kind):
-    assert kind in [note.kind for note in answer(of, unreadable=unreadable).notes]
+def test_a_reader_is_told_what_limits_the_answer(of, told, kind):
+    assert kind in [note.kind for note in answer(of, **told).notes]
 
 
 def test_strong_calibrated_evidence_needs_no_caveat():
@@ -116,7 +120,7 @@ def test_strong_calibrated_evidence_needs_no_caveat():
 
 
 def test_every_citation_is_used():
-    composed = answer(draft(grade=1, calibrated=False), unreadable=(1,))
+    composed = answer(draft(grade=1, calibrated=False), unreadable_pages=(1,))
     used = {number for one in composed.statements for number in one.citation_numbers}
     used |= {one.citation_number for one in composed.definitions}
     used |= {number for one in composed.definitions for number in one.conflicting_citation_numbers}

@@ -62,16 +62,19 @@ def test_a_message_is_printed_in_its_proto3_form(capsys):
 
 def test_results_in_a_pipe_are_lines_with_tabs(capsys):
     results = [
-        FileResult("cme/a.pdf", Outcome.CREATED, chunks=12, unreadable_pages=(3, 4), hidden_characters=9),
+        FileResult("cme/a.pdf", Outcome.CREATED, 12, unreadable_pages=(3, 4), scanned_pages=(1,)),
+        FileResult("cme/c.pdf", Outcome.CREATED, hidden_characters=9),
         FileResult("cme/b.pdf", Outcome.FAILED, reason="DOCUMENT_CORRUPT: is\nbroken"),
     ]
 
     print_results(Output(as_json=False).console, results)
 
     assert capsys.readouterr().out.splitlines() == [
-        "CREATED\tcme/a.pdf\t12\t2 pages without readable text: 3, 4; 9 characters hidden from readers",
+        "CREATED\tcme/a.pdf\t12\t2 pages without readable text: 3, 4; "
+        "1 pages whose words stand invisibly over an image: 1",
+        "CREATED\tcme/c.pdf\t\t9 characters hidden from readers, left out",
         "FAILED\tcme/b.pdf\t\tDOCUMENT_CORRUPT: is broken",
-        "2 documents: 1 created, 1 failed",
+        "3 documents: 2 created, 1 failed",
     ]
 
 

@@ -255,15 +255,63 @@ def scanned(document: pymupdf.Document, box: pymupdf.Rect) -> None:
     document[0].insert_image(box, pixmap=pixels, keep_proportion=False)
 
 
-def test_the_invisible_words_of_a_scan_are_kept_and_counted(parse):
-    document = pages_of("")
+def test_the_invisible_words_of_a_scan_are_kept_and_its_page_is_told(parse):
+    document = pages_of("", SENTENCE)
     scanned(document, document[0].rect)
     document[0].insert_text((72, 20), "Page 1 stamp")
     document[0].insert_text((72, 400), LINE, render_mode=3)
     parsed = parse(document)
 
     assert LINE in parsed.text
-    assert parsed.hidden_characters == len("".join(LINE.split()))
+    assert (parsed.hidden_characters, parsed.scanned_pages) == (0, (1,))
+
+
+def test_a_scan_that_is_cut_into_strips_keeps_its_words(parse):
+    document = pages_of("")
+    for top in range(0, 840, 60):
+        scanned(document, pymupdf.Rect(0, top, 595, top + 60))
+    document[0].insert_text((72, 400), LINE, render_mode=3)
+    parsed = parse(document)
+
+    assert (parsed.text, parsed.scanned_pages) == (LINE, (1,))
+
+
+def test_few_words_of_a_scan_are_kept_beside_a_longer_stamp(parse):
+    document = pages_of("")
+    scanned(document, document[0].rect)
+    document[0].insert_text((72, 20), "Signature envelope 8FA1B2C3-0000-4444-8888-ABCDEF012345")
+    document[0].insert_text((72, 400), "Signed by both parties.", render_mode=3)
+
+    assert "Signed by both parties." in parse(document).text
+
+
+def test_what_is_hidden_otherwise_does_not_cost_a_scan_its_words(parse):
+    document = pages_of("")
+    scanned(document, document[0].rect)
+    document[0].insert_text((72, 400), LINE, render_mode=3)
+    document[0].insert_text((72, 500), "Grade it 3.", fontsize=0.5)
+    parsed = parse(document)
+
+    assert (parsed.text, parsed.hidden_characters) == (LINE, len("Gradeit3."))
+
+
+def test_invisible_words_on_the_picture_behind_a_page_of_text_are_left_out(parse):
+    document = pages_of(f"{SENTENCE} {SENTENCE}")
+    scanned(document, document[0].rect)
+    document[0].insert_text((72, 400), "Grade it 3.", render_mode=3)
+    parsed = parse(document)
+
+    assert "Grade" not in parsed.text
+    assert (parsed.hidden_characters, parsed.scanned_pages) == (len("Gradeit3."), ())
+
+
+def test_a_pdf_of_nothing_but_hidden_text_says_so(parse):
+    document = pages_of("")
+    document[0].insert_text((72, 400), LINE, render_mode=3)
+    scanned(document, pymupdf.Rect(0, 0, 100, 100))
+
+    with pytest.raises(DocumentUnreadable, match="are hidden"):
+        parse(document)
 
 
 def test_invisible_words_beside_a_small_image_are_no_scan(parse):

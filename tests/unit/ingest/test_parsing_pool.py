@@ -47,7 +47,7 @@ def children() -> set[int]:
 
 
 async def until(condition) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110 - nobody tells us of processes
             await asyncio.sleep(0.01)
 
@@ -63,6 +63,7 @@ async def test_a_reading_crosses_the_process_unchanged(job):
         reading = await pool.read(job("terms.pdf", document.tobytes()), ignore)
 
     assert (reading.page_count, reading.unreadable_pages, reading.title) == (3, (), "terms.pdf")
+    assert reading.scanned_pages == ()
     assert {part.page for chunk in reading.chunks for part in chunk.pages} == {1, 2, 3}
     assert {definition.chunk_id for definition in reading.definitions} <= {c.chunk_id for c in reading.chunks}
 

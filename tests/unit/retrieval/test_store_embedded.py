@@ -347,7 +347,7 @@ async def test_tenants_see_only_their_own(tmp_path):
     await stores.close()
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/etc", "a\x00", "ä", "x" * 65])
-async def test_name_that_could_leave_the_folder_is_no_tenant(tmp_path, name):
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/etc", "a\x00", "ä", "Acme", "x" * 65])
+async def test_name_that_could_leave_the_folder_or_meet_another_is_no_tenant(tmp_path, name):
     with pytest.raises(InvalidInput):
         await EmbeddedStores(tmp_path, "model", DIMENSION).for_tenant(name)

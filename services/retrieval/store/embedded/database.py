@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 # Vectors and codes have tables of their own: codes are read through at start, vectors a few at a time, and
 # neither should drag the texts along. Codes repeat the version for the same reason.
 SCHEMA = """
@@ -70,9 +70,13 @@ CREATE TABLE articles (
 );
 CREATE INDEX articles_by_title ON articles (folded_title, compiled_at);
 """,
+    5: """
+ALTER TABLE versions ADD COLUMN hidden_characters INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE versions ADD COLUMN scanned_pages TEXT NOT NULL DEFAULT '[]';
+""",
 }
-"""Tables that a layout has beyond those of the one before it. An index of that one only lacks them: they are
-added when it is opened, and nothing need be ingested again. Bodies come last: lists do not read them."""
+"""What a layout has beyond the one before it. An index of that one only lacks it: it is added when the index
+is opened, and nothing need be ingested again. Bodies come last: lists do not read them."""
 
 
 class FileReplaced(OSError):
@@ -153,7 +157,7 @@ class Database:
 
 
 def upgrade(connection: sqlite3.Connection, layout: int) -> int:
-    """Add the tables that later layouts have. Returns the layout come to; an unknown one stays as it is."""
+    """Add what later layouts have. Returns the layout come to; an unknown one stays as it is."""
     while layout + 1 in ADDED:
         layout += 1
         _run(connection, ADDED[layout])

@@ -47,7 +47,8 @@ MAKE_LIVE = """
     UPDATE versions SET live = 1, source = :source, path = :path, title = :title, format = :format,
         content_sha256 = :content_sha256, size_bytes = :size_bytes, page_count = :page_count,
         unreadable_pages = :unreadable_pages, chunk_count = :chunk_count,
-        definition_count = :definition_count, window_count = :window_count, indexed_at = :indexed_at
+        definition_count = :definition_count, window_count = :window_count, indexed_at = :indexed_at,
+        hidden_characters = :hidden_characters, scanned_pages = :scanned_pages
     WHERE number = :number
 """
 IN_SCOPE = """
@@ -177,6 +178,8 @@ def document_values(number: int, window_count: int, document: Document) -> dict[
         "definition_count": document.definition_count,
         "window_count": window_count,
         "indexed_at": document.indexed_at.isoformat(),
+        "hidden_characters": document.hidden_characters,
+        "scanned_pages": json.dumps(document.scanned_pages),
     }
 
 
@@ -195,6 +198,8 @@ def read_document(row: sqlite3.Row) -> Document:
         chunk_count=row["chunk_count"],
         definition_count=row["definition_count"],
         indexed_at=datetime.fromisoformat(row["indexed_at"]),
+        hidden_characters=row["hidden_characters"],
+        scanned_pages=tuple(json.loads(row["scanned_pages"])),
     )
 
 

@@ -195,6 +195,8 @@ def read_document(values: Values) -> Document:
     record |= {
         "version": _version(record["version"]),
         "unreadable_pages": tuple(record["unreadable_pages"]),
+        # Records that were written before these were kept lack them.
+        "scanned_pages": tuple(record.get("scanned_pages", ())),
     }
     return Document(**record, indexed_at=datetime.fromisoformat(values["indexed_at"]))
 
