@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from cli.audit_report import print_report, report_as_json
+from cli.audit_report import counted, print_report, report_as_json
 from cli.errors import CommandError
 from cli.files import private
 from cli.output import Output
@@ -94,8 +94,9 @@ def verify(
 
     async def work() -> int:
         began = time.monotonic()
-        expected = [*anchors, *(_anchors(records) if records else ())]
-        report = _verified(paths or [data / "logs"], _keys(keys), expected)
+        known = _keys(keys)
+        expected = [*anchors, *(_anchors(records, known) if records else ())]
+        report = _verified(paths or [data / "logs"], known, expected)
         seconds = time.monotonic() - began
         if json:
             output.json(report_as_json(report, seconds, checked_seals=keys is not None))
@@ -137,7 +138,7 @@ def export(  # noqa: PLR0913 - the options of a command are its parameters
         report = _verified(where, known, ())
         count = _exported(where, wanted, report, known, out)
         broken = "" if report.whole else "; A CHAIN IS BROKEN: see audit verify"
-        output.notes([f"{count} record{'s' * (count != 1)}{broken}"])
+        output.notes([f"{counted(count, 'record')}{broken}"])
         if not report.whole:
             return FAILED
         return 0 if count else REFUSED
@@ -199,8 +200,7 @@ def prune(
             output.json({"removedFiles": removed, "removedThrough": through})
         else:
             gone = f"records up to {through} are gone" if through else "every record is there still"
-            files = f"removed {removed} file{'s' * (removed != 1)}"
-            output.console.print(f"{files}; {gone}", markup=False)
+            output.console.print(f"removed {counted(removed, 'file')}; {gone}", markup=False)
         return 0
 
     run(work(), output)
@@ -218,7 +218,8 @@ def _limit(before: datetime | None, older_than: str | None) -> datetime:
 
 def _pruned(folder: Path, keys: Keys, limit: datetime) -> tuple[int, int]:
     """Files that were removed, and the last record that is gone; 0 for none."""
-    if not (folder / HEAD_NAME).exists():
+    head = folder / HEAD_NAME
+    if not (head.exists() and head.stat().st_size):
         raise CommandError(f"{folder}: there is no audit log")
     log = AuditLog(folder, "none", keys, AS_THEY_ARE)
     try:
@@ -229,9 +230,9 @@ def _pruned(folder: Path, keys: Keys, limit: datetime) -> tuple[int, int]:
         raise CommandError(str(error)) from error
 
 
-def _anchors(file: Path) -> Sequence[Anchor]:
+def _anchors(file: Path, keys: Keys) -> Sequence[Anchor]:
     try:
-        return list(anchors_of(file))
+        return list(anchors_of(file, keys))
     except (BrokenExport, OSError) as error:
         raise CommandError(str(error)) from error
 

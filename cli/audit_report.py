@@ -20,8 +20,7 @@ def print_report(output: Output, report: Report, seconds: float, *, checked_seal
     records = sum(chain.records for chain in report.chains)
     verdict = "whole" if report.whole else "BROKEN"
     style = "bold green" if report.whole else "bold red"
-    chains = len(report.chains)
-    line = f"{verdict}: {records:,} records in {chains} chain{'s' * (chains != 1)}"
+    line = f"{verdict}: {counted(records, 'record')} in {counted(len(report.chains), 'chain')}"
     output.console.print(Text(line, style), soft_wrap=True)
     output.footer(f"{seconds:.2f} s, {records / max(seconds, 1e-9):,.0f} records/s")
 
@@ -36,10 +35,10 @@ def _print_chain(output: Output, chain: ChainReport, *, checked_seals: bool) -> 
 
 
 def _told(chain: ChainReport, *, checked_seals: bool) -> Sequence[str]:
-    told = [f"{chain.records:,} records"]
+    told = [counted(chain.records, "record")]
     if chain.records:
         times = f"{_iso(chain.first_time)} to {_iso(chain.last_time)}"
-        told = [f"{chain.records:,} records, {chain.first} to {chain.last}, {times}"]
+        told = [f"{counted(chain.records, 'record')}, {chain.first} to {chain.last}, {times}"]
         told.append(f"head {chain.chain}:{chain.last}:{chain.last_hash}")
     if chain.removed:
         told.append(f"removed by retention: records up to {chain.removed}")
@@ -50,13 +49,22 @@ def _told(chain: ChainReport, *, checked_seals: bool) -> Sequence[str]:
     else:
         told.append("not sealed: shows accidents and naive changes only")
     if chain.torn:
-        told.append(f"explained: {chain.torn} lines were never finished; the next record says so")
+        told.append(
+            f"explained: lines that were never finished: {chain.torn}; the next record of each says so"
+        )
     if chain.unfinished_bytes:
         told.append(f"explained: {chain.unfinished_bytes} bytes at the end are no finished record (yet)")
     if chain.steps_back:
         longest = chain.longest_step_back.total_seconds()
-        told.append(f"note: times go back {chain.steps_back} times, by {longest:.3f} s at most")
+        told.append(
+            f"note: times go back in {counted(chain.steps_back, 'place')}, by {longest:.3f} s at most"
+        )
     return told
+
+
+def counted(number: int, name: str) -> str:
+    """`1 record`, `2,000 records`."""
+    return f"{number:,} {name}{'s' * (number != 1)}"
 
 
 def _said(violation: Violation) -> str:

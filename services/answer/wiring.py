@@ -247,5 +247,5 @@ async def _records(settings: AnswerSettings) -> AsyncIterator[Records]:
     debug = RecordFile(settings.data_dir / "logs" / "debug.jsonl", limits)
     texts = Texts(settings.audit_query_text, settings.audit_answer_text, keys.current)
     with _audit_log(settings, keys) as audit_log:
-        async with RecordWriter() as writer, retaining(writer, (audit_log, debug), SYSTEM_CLOCK.now):
+        async with RecordWriter() as writer, retaining(writer, (audit_log, debug), SYSTEM_CLOCK):
             yield Records(writer, audit_log, debug, texts=texts, echo=settings.log_queries)

@@ -12,19 +12,15 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
-from itertools import islice, takewhile
+from datetime import datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
 
 from chassis.errors import CannotStart
 from services.answer.records.head import HEAD_NAME, Head, HeadFile
-from services.answer.records.lines import (
-    Keys,
-    Position,
-    chained,
-)
+from services.answer.records.lines import RECORD_DOMAIN, BrokenLine, Keys, Position, chained
 from services.answer.records.record_files import Record
-from services.answer.records.resuming import Resuming, Torn, entries_at_end, set_aside
+from services.answer.records.resuming import Resuming, Torn, last_entry, set_aside
 from services.answer.records.rotation import (
     FileLimits,
     RotatedFiles,
@@ -39,6 +35,8 @@ logger = logging.getLogger(__name__)
 LOG_NAME = "queries.jsonl"
 ANCHOR_RECORDS = 1_000
 """After so many records the head is logged, so that a collector of logs can tell when the end is cut off."""
+MAX_PAUSE = timedelta(days=30)
+"""A process that finds its newest record older than this does not trust its clock to remove any by age."""
 
 
 class AuditLog:
@@ -56,6 +54,8 @@ class AuditLog:
         self._torn: Torn | None = None
         self._unfinished = False
         """Whether the file may have a half line of our own at its end."""
+        self._trusts_clock: bool | None = None
+        """Whether records may be removed by age; None before anybody asked."""
 
     @property
     def head(self) -> Head:
@@ -115,6 +115,7 @@ class AuditLog:
         except CannotStart as broken:
             raise OSError(str(broken)) from broken
         assert self._head_file is not None
+        self._head_file.check()
         return self._head_file
 
     def _chained(self, records: Sequence[Record]) -> tuple[list[bytes], list[Position]]:
@@ -153,14 +154,34 @@ class AuditLog:
             sync_folder(self._folder)
 
     def retain(self, now: datetime) -> None:
-        """Remove files whose records are all older than the time of retention. Raises `OSError`."""
+        """Remove files whose records are all older than the time of retention. Raises `OSError`.
+
+        What is removed cannot be had back, and a clock that is set far ahead makes every record old. So a
+        process whose first call of this comes long after the newest record removes none: its clock may be
+        wrong, or nobody has asked for long, and it cannot tell which.
+        """
         if not self._limits.retention or not self._limits.span:
             return
         head_file = self._opened()
+        if self._trusts_clock is None:
+            newest = self._newest_time()
+            self._trusts_clock = newest is None or now - newest <= MAX_PAUSE
+        if not self._trusts_clock:
+            logger.error(
+                "old audit records are kept: the clock may be wrong", extra={"chain": self._head.chain}
+            )
+            return
         began = first_time(self._files.path)
         if began and began < now - self._limits.span:
             self._rotate(head_file)
         self.prune(now - self._limits.retention)
+
+    def _newest_time(self) -> datetime | None:
+        """When the call of the last record began; None where there is none."""
+        for age in reversed(self._files.ages()):
+            if last := last_entry(self._files.aged(age)):
+                return last.timestamp
+        return None
 
     def prune(self, before: datetime) -> int:
         """Remove files whose records are all older than `before`; how many files. Raises `OSError`.
@@ -188,14 +209,34 @@ class AuditLog:
         sync_folder(self._folder)
 
     def _remove(self, files: Sequence[Path], head_file: HeadFile) -> None:
-        """Remove files; before that the head says that it was we who did it."""
-        last = [entry.position.sequence for file in files for entry in islice(entries_at_end(file), 1)]
-        if last:
-            self._head = replace(self._head, removed=max(self._head.removed, *last))
-            head_file.write(self._head, self._keys.current, durable=True)
-            logger.info("audit records removed", extra={"chain": self._head.chain, "sequence": max(last)})
+        """Remove files, the oldest ones; before that the head says that it was we who did it."""
         for file in files:
+            last = self._last_of(file)
+            if last > self._head.removed and self._is_oldest(file, last):
+                self._head = replace(self._head, removed=last)
+                head_file.write(self._head, self._keys.current, durable=True)
+                logger.info("audit records removed", extra={"chain": self._head.chain, "sequence": last})
             file.unlink()
+
+    def _is_oldest(self, file: Path, last: int) -> bool:
+        """Whether every other file ends with a later record of ours.
+
+        Else somebody has added or renamed files, and what is missing then is not to be explained by us.
+        """
+        others = (self._files.aged(age) for age in self._files.ages())
+        return all(self._last_of(other) > last for other in others if other != file)
+
+    def _last_of(self, file: Path) -> int:
+        """Sequence of the last record of a file; 0 for one that this chain does not hold."""
+        last = last_entry(file)
+        if last is None or last.chain != self._head.chain or last.position.sequence > self._head.sequence:
+            return 0
+        try:
+            if 0 < self._head.sealed_from <= last.position.sequence:
+                self._keys.check(last.seal, RECORD_DOMAIN)
+        except BrokenLine:
+            return 0
+        return last.position.sequence
 
     def _set_aside_what_is_not_ours(self) -> None:
         """Begin a new file unless the one that is written is as this process left it."""
@@ -208,7 +249,8 @@ class AuditLog:
 
     def _log_head(self, event: str) -> None:
         head = self._head
-        logger.info(event, extra={"chain": head.chain, "sequence": head.sequence, "hash": head.record})
+        anchor = f"{head.chain}:{head.sequence}:{head.record}"
+        logger.info(event, extra={"chain": head.chain, "sequence": head.sequence, "anchor": anchor})
 
 
 def _as_json(torn: Torn) -> Mapping[str, object]:
@@ -217,5 +259,5 @@ def _as_json(torn: Torn) -> Mapping[str, object]:
 
 def _ended_before(file: Path, before: datetime) -> bool:
     """Whether the last record of a file is older; a file without records that can be read is not."""
-    last = next(entries_at_end(file), None) if file.exists() else None
+    last = last_entry(file) if file.exists() else None
     return last is not None and last.timestamp is not None and last.timestamp < before

@@ -7,17 +7,19 @@ Each line of an export is a line of a log, so its hash and its seal can be check
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
 from services.answer.records.findings import Anchor, ChainReport, Report
-from services.answer.records.lines import BrokenLine, Keys, close, read_entry
+from services.answer.records.lines import BrokenLine, Keys, close, read_closed, read_entry
 from services.answer.records.verification import lines_of, open_logs
 
 DOMAIN = b"clausegate.audit.export.v1\n"
 _STATEMENT = b'{"export": '
+_TOLD = re.compile(rb'\}, "records": ([0-9]{1,18}), "whole": ')
 
 
 class BrokenExport(ValueError):
@@ -78,17 +80,41 @@ def statement(wanted: Wanted, records: int, report: Report, made_at: datetime, k
     return line + b"\n"
 
 
-def anchors_of(path: Path) -> Iterator[Anchor]:
-    """The records of an export, as what has to stand in their chains. Raises `BrokenExport` and `OSError`."""
+def anchors_of(path: Path, keys: Keys) -> Iterator[Anchor]:
+    """The records of an export, as what has to stand in their chains. Raises `BrokenExport` and `OSError`.
+
+    Its statement is the last line, and tells how many records there are; its seal is checked if there is one,
+    and keys.
+    """
+    records, ended = 0, False
     with path.open("rb") as file:
         for number, line in lines_of(file):
-            if line.startswith(_STATEMENT):
-                continue
             try:
-                entry = read_entry(line.rstrip(b"\n"))
+                if ended:
+                    raise BrokenLine("stands after the statement")
+                if ended := line.startswith(_STATEMENT):
+                    _check_statement(line.rstrip(b"\n"), records, keys)
+                else:
+                    yield _anchor(line.rstrip(b"\n"))
+                    records += 1
             except BrokenLine as broken:
                 raise BrokenExport(f"{path}, line {number}: {broken}") from None
-            yield Anchor(entry.chain, entry.position.sequence, entry.position.hash)
+    if not ended:
+        raise BrokenExport(f"{path}: the statement is missing at its end, and records may be")
+
+
+def _anchor(line: bytes) -> Anchor:
+    entry = read_entry(line)
+    return Anchor(entry.chain, entry.position.sequence, entry.position.hash)
+
+
+def _check_statement(line: bytes, records: int, keys: Keys) -> None:
+    _, seal = read_closed(line)
+    if keys and seal:
+        keys.check(seal, DOMAIN)
+    told = _TOLD.search(line)
+    if told is None or int(told[1]) != records:
+        raise BrokenLine(f"tells of another number of records than the {records} that are there")
 
 
 def _chain(chain: ChainReport) -> Mapping[str, object]:

@@ -122,13 +122,26 @@ class HeadFile:
             raise AuditBroken(message) from None
         return head
 
+    def check(self) -> None:
+        """Raise `OSError` when the file, or its folder, was removed or replaced.
+
+        What is written then would be lost, or stand in a folder whose head does not know it.
+        """
+        try:
+            there = os.path.samestat(os.stat(self._path), os.fstat(self._descriptor))
+        except FileNotFoundError:
+            there = False
+        if not there:
+            raise OSError(
+                f"{self._path} was removed or replaced while its log is written: restart the service"
+            )
+
     def write(self, head: Head, key: SigningKey | None, *, durable: bool = False) -> None:
         """Put `head` in place of what the file holds; `durable` waits until it would survive a power cut.
 
-        Raises `OSError`, also when somebody has removed the file: what is written then would be lost.
+        Raises `OSError`, as `check` does.
         """
-        if not os.fstat(self._descriptor).st_nlink:
-            raise OSError(f"{self._path} was removed while its log is written")
+        self.check()
         os.pwrite(self._descriptor, write_head(head, key), 0)
         if durable:
             os.fdatasync(self._descriptor)

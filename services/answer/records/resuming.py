@@ -6,7 +6,6 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -17,9 +16,8 @@ from services.answer.records.rotation import RotatedFiles
 
 logger = logging.getLogger(__name__)
 
-_LAST_BYTES = 1 << 20
-"""Within so many at a file's end its last record is looked for; the longest have some 100 kB."""
-
+_LAST_BYTES = 1 << 16
+"""Within so many at a file's end its last record is looked for, and in ever more where there is none."""
 
 ADVICE = "restore it, or move the folder away to begin a new audit log"
 
@@ -64,7 +62,7 @@ class Resuming:
         """The head of a new chain. Raises `AuditBroken` when there are records of one without its head."""
         for age in self._files.ages():
             file = self._files.aged(age)
-            if any(entries_at_end(file)):
+            if last_entry(file):
                 raise AuditBroken(f"{file} has records of a chain and no {HEAD_NAME} is beside it: {ADVICE}")
             # Of a version that kept no chain.
             file.rename(file.with_name(f"unchained-{file.name}"))
@@ -157,8 +155,13 @@ def _entry(line: bytes) -> Entry | None:
         return None
 
 
-def entries_at_end(path: Path) -> Iterator[Entry]:
-    """The last records of a file, last one first."""
+def last_entry(path: Path) -> Entry | None:
+    """The last record of a file; None where no line is one."""
     with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _LAST_BYTES))
-        yield from filter(None, map(_entry, reversed(file.read().split(b"\n"))))
+        size, window = path.stat().st_size, _LAST_BYTES
+        while True:
+            file.seek(max(0, size - window))
+            entries = filter(None, map(_entry, reversed(file.read().split(b"\n"))))
+            if (last := next(entries, None)) or window >= size:
+                return last
+            window *= 16

@@ -1,16 +1,21 @@
-"""Removes old records while the service runs, whether calls come or not."""
+"""Removes old records while the service runs, whether calls come or not.
+
+Its time is that of the start and what has passed since, or the time of day where that is earlier: a clock
+that is set forward while the service runs removes nothing.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
 
 from services.answer.records.record_files import RecordWriter
+from services.answer.records.tracking import Clock
 
 logger = logging.getLogger(__name__)
 
@@ -28,18 +33,20 @@ class Retained(Protocol):
 
 @asynccontextmanager
 async def retaining(
-    writer: RecordWriter, logs: Sequence[Retained], now: Callable[[], datetime]
+    writer: RecordWriter, logs: Sequence[Retained], clock: Clock, pause_seconds: float = PAUSE_SECONDS
 ) -> AsyncIterator[None]:
     """Remove what is older than its time, at once and every hour, until the context ends."""
+    began, began_seconds = clock.now(), clock.seconds()
 
     async def retain() -> None:
         while True:
+            now = min(clock.now(), began + timedelta(seconds=clock.seconds() - began_seconds))
             for log in logs:
                 try:
-                    await writer.run(partial(log.retain, now()))
+                    await writer.run(partial(log.retain, now))
                 except OSError:
                     logger.exception("old records not removed")
-            await asyncio.sleep(PAUSE_SECONDS)
+            await asyncio.sleep(pause_seconds)
 
     task = asyncio.create_task(retain())
     try:

@@ -5,7 +5,10 @@ What is found and what cannot be found is stated in `docs/audit.md`. Files are r
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from services.answer.records.findings import Anchor, ChainReport, Report, Violation
-from services.answer.records.head import HEAD_NAME, Head, read_head
+from services.answer.records.head import HEAD_BYTES, HEAD_NAME, Head, read_head
 from services.answer.records.lines import (
     HEAD_DOMAIN,
     NOTHING,
@@ -26,6 +29,8 @@ from services.answer.records.lines import (
 
 MAX_LINE_BYTES = 1 << 24
 """No record is nearly as long; a file without lines must not fill the memory."""
+OPENINGS = 100
+"""Times that files are opened anew because a rotation has renamed one meanwhile; the second is rare."""
 _NAMES = re.compile(r"queries\.(?:jsonl(?:\.[0-9]+)?|head)")
 
 
@@ -48,10 +53,9 @@ def verify(paths: Sequence[Path], keys: Keys, anchors: Sequence[Anchor] = ()) ->
 
 @contextmanager
 def open_logs(paths: Sequence[Path]) -> Iterator[Sequence[Log]]:
-    """The files with records among and below `paths`, in order of what they hold."""
+    """The files with records among and below `paths`, in order of what they hold. Raises `OSError`."""
     with ExitStack() as opened:
-        logs = [_open(path, opened) for path in log_files(paths)]
-        yield sorted(logs, key=lambda one: one.order)
+        yield sorted(_all_of(paths, opened), key=lambda one: one.order)
 
 
 def log_files(paths: Sequence[Path]) -> Sequence[Path]:
@@ -75,7 +79,8 @@ def _read_heads(paths: Sequence[Path], keys: Keys) -> tuple[Mapping[str, Head], 
         if file.name != HEAD_NAME:
             continue
         try:
-            head = read_head(file.read_bytes())
+            with _regular(file) as opened:
+                head = read_head(opened.read(HEAD_BYTES + 1))
             if keys and (head.seal or head.sealed_from):
                 keys.check(head.seal, HEAD_DOMAIN)
         except BrokenLine as broken:
@@ -104,8 +109,36 @@ class Log:
         return self.chain, self.sequence, str(self.path)
 
 
+def _all_of(paths: Sequence[Path], opened: ExitStack) -> Sequence[Log]:
+    """All files as they were at one moment: one that is renamed between two others would be missed."""
+    for _ in range(OPENINGS):
+        with ExitStack() as attempt:
+            try:
+                logs = [_open(path, attempt) for path in log_files(paths)]
+                if _named(paths) == {log.path: os.fstat(log.file.fileno()).st_ino for log in logs}:
+                    opened.push(attempt.pop_all())
+                    return logs
+            except FileNotFoundError:
+                if not all(path.exists() for path in paths):
+                    raise
+    raise OSError(errno.EBUSY, "files change faster than they can be opened", str(paths[0]))
+
+
+def _named(paths: Sequence[Path]) -> Mapping[Path, int]:
+    return {path: path.stat().st_ino for path in log_files(paths)}
+
+
+def _regular(path: Path) -> BinaryIO:
+    """A file that is open for reading. Raises `OSError`, also for a pipe, which might never be written."""
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "is no regular file", str(path))
+    return file
+
+
 def _open(path: Path, opened: ExitStack) -> Log:
-    file = opened.enter_context(path.open("rb"))
+    file = opened.enter_context(_regular(path))
     chain, sequence = "", 0
     for number, line in lines_of(file):
         try:
@@ -131,6 +164,8 @@ class _Check:
     ) -> None:
         self._keys = keys
         self._known: dict[str, dict[int, set[str]]] = {}
+        """Records that must be there, and were not read yet."""
+        self._anchored = {(one.chain, one.sequence) for one in anchors}
         for anchor in (*anchors, *(Anchor(one.chain, one.sequence, one.record) for one in heads.values())):
             if anchor.sequence:
                 self._known.setdefault(anchor.chain, {}).setdefault(anchor.sequence, set()).add(anchor.hash)
@@ -178,7 +213,7 @@ class _Check:
             file, number, _ = unfinished
             chain.violated(Violation("the line has no end, and records follow it", file, number))
         yield from _wrong_place(chain, entry)
-        known = self._known.get(entry.chain, {}).get(entry.position.sequence, set())
+        known = self._known.get(entry.chain, {}).pop(entry.position.sequence, set())
         if known - {entry.position.hash}:
             yield f"record {entry.position.sequence} is not the one that its head, or an anchor, names"
         try:
@@ -208,13 +243,19 @@ class _Check:
                 f"records {chain.removed + 1} to {chain.first - 1} are missing at the beginning; "
                 f"retention has removed those up to {chain.removed}"
             )
-        yield from self._missing_at_the_end(chain)
+        yield from self._unread(chain)
 
-    def _missing_at_the_end(self, chain: ChainReport) -> Iterator[str]:
-        last = max(chain.last, chain.removed)
-        known = max(self._known.get(chain.chain, {}), default=0)
-        if known > last:
+    def _unread(self, chain: ChainReport) -> Iterator[str]:
+        """Records that must be there, and are not."""
+        last, unread = max(chain.last, chain.removed), self._known.get(chain.chain, {})
+        if (known := max(unread, default=0)) > last:
             yield f"records {last + 1} to {known} are missing at the end: the head, or an anchor, names them"
+        for sequence in unread:
+            if sequence <= chain.removed and (chain.chain, sequence) in self._anchored:
+                yield (
+                    f"record {sequence} is not there to be held against its anchor, or its export: retention "
+                    f"has removed those up to {chain.removed}"
+                )
 
 
 def _wrong_place(chain: ChainReport, entry: Entry) -> Iterator[str]:

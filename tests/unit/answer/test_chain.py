@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import resource
 import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 from services.answer.records.chain import AuditLog
 from services.answer.records.findings import Anchor
 from services.answer.records.head import AuditBroken, AuditInUse
-from services.answer.records.lines import Keys
+from services.answer.records.lines import Keys, Position, chained
 from services.answer.records.rotation import FileLimits, RotatedFiles
 from services.answer.records.verification import verify
 from services.answer.verification.signing import SigningKey
@@ -280,6 +282,29 @@ def test_a_chain_without_its_head_is_not_gone_on_with(tmp_path, spoil, said):
         log(tmp_path).open()
 
 
+def test_nothing_is_recorded_in_a_folder_that_took_the_place_of_its_own(tmp_path):
+    folder, moved = tmp_path / "logs", tmp_path / "moved"
+    writer = log(folder, KEYS)
+    writer.append([record(1)])
+    folder.rename(moved)
+    folder.mkdir()
+    with pytest.raises(OSError, match="removed or replaced"):
+        writer.append([record(2)])
+    writer.close()
+    assert list(folder.iterdir()) == []
+    assert (only_chain(moved, KEYS).violation, numbers_in(moved)) == (None, [1])
+
+
+def test_a_call_that_fails_since_the_head_is_gone_leaves_no_record(tmp_path):
+    writer = log(tmp_path)
+    writer.append([record(1)])
+    (tmp_path / "queries.head").unlink()
+    with pytest.raises(OSError, match="removed or replaced"):
+        writer.append([record(2)])
+    writer.close()
+    assert numbers_in(tmp_path) == [1]
+
+
 def test_a_sealed_chain_is_not_gone_on_with_without_its_key(tmp_path):
     write(tmp_path, range(3), KEYS)
     for keys in (UNSEALED, Keys([SigningKey("k2", b"2" * 32)])):
@@ -331,6 +356,72 @@ def test_what_rotation_removes_is_no_gap_and_what_somebody_else_removes_is(tmp_p
     assert (chain.violation, chain.removed, chain.first) == (None, chain.first - 1, chain.first)
     files_in(tmp_path)[0].unlink()
     assert "are missing at the beginning" in only_chain(tmp_path).violation.what
+
+
+def test_a_long_record_is_no_gap_when_its_file_goes(tmp_path):
+    write(tmp_path, [1], max_bytes=1_000, older_files=1)
+    writer = log(tmp_path, max_bytes=1_000, older_files=1)
+    for number in (2, 3, 4):
+        writer.append([{**record(number), "answer": "x" * 1_500_000}])
+    writer.close()
+    chain = only_chain(tmp_path)
+    assert (chain.violation, chain.removed, chain.records) == (None, 2, 2)
+
+
+def copied_youngest(folder):
+    shutil.copy(folder / "queries.jsonl.1", folder / "queries.jsonl.50")
+
+
+def forged(folder):
+    line, _ = chained(record(1), "replica-1", Position(17, "0" * 64), None)
+    (folder / "queries.jsonl.50").write_bytes(line)
+
+
+def renamed_youngest(folder):
+    (folder / "queries.jsonl.1").rename(folder / "queries.jsonl.50")
+
+
+@pytest.mark.parametrize("somebody_has", [copied_youngest, forged, renamed_youngest])
+def test_files_that_somebody_adds_are_not_what_retention_removed(tmp_path, somebody_has):
+    write(tmp_path, range(20), KEYS, max_bytes=1_000)
+    older = len(files_in(tmp_path)) - 1
+    oldest = files_in(tmp_path)[0]
+    somebody_has(tmp_path)
+    write(tmp_path, range(20, 22), KEYS, max_bytes=1_000, older_files=older)
+    assert not (tmp_path / "queries.jsonl.51").exists()
+    oldest.with_suffix(f".{older + 1}").unlink(missing_ok=True)
+    oldest.unlink(missing_ok=True)
+    assert not is_whole(tmp_path, KEYS)
+
+
+def test_an_anchor_of_a_record_that_retention_has_removed_holds_nothing(tmp_path):
+    write(tmp_path, range(30), max_bytes=1_000, older_files=2)
+    assert only_chain(tmp_path).removed > 3
+    assert (
+        "record 3 is not there"
+        in only_chain(tmp_path, anchors=[Anchor("replica-1", 3, "0" * 64)]).violation.what
+    )
+
+
+def test_a_chain_is_whole_while_its_files_are_renamed(tmp_path):
+    def write_many():
+        write(tmp_path, range(100), max_bytes=700, older_files=999)
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write_many)
+        while not writing.done():
+            assert is_whole(tmp_path, UNSEALED)
+        writing.result()
+    assert only_chain(tmp_path).records == 100
+
+
+@pytest.mark.parametrize("name", ["queries.jsonl.1", "queries.head"])
+def test_a_pipe_is_no_log_and_nobody_waits_for_it(tmp_path, name):
+    write(tmp_path, range(3))
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(OSError, match="no regular file"):
+        verify([tmp_path], UNSEALED)
 
 
 def test_a_file_that_somebody_else_changed_is_left_as_it_is(tmp_path, caplog):
@@ -387,6 +478,26 @@ def test_records_go_when_they_are_older_than_their_time_and_the_chain_stays_whol
     writer.close()
     assert only_chain(tmp_path, KEYS).records <= 10
     write(tmp_path, [1], KEYS)
+    assert only_chain(tmp_path, KEYS).violation is None
+
+
+def test_a_process_that_starts_with_a_clock_far_ahead_removes_nothing_by_age(tmp_path, caplog):
+    limits = FileLimits(1 << 20, 9, retention=40 * DAY)
+    writer = AuditLog(tmp_path, "replica-1", KEYS, limits)
+    writer.append([on_day(0)])
+    writer.retain(NEW_YEAR)
+    writer.close()
+    writer = AuditLog(tmp_path, "replica-1", KEYS, limits)
+    writer.retain(NEW_YEAR + 4_000 * DAY)
+    writer.append([on_day(4_000)])
+    writer.retain(NEW_YEAR + 4_001 * DAY)
+    writer.close()
+    assert "the clock may be wrong" in caplog.text
+    assert (only_chain(tmp_path, KEYS).records, only_chain(tmp_path, KEYS).removed) == (2, 0)
+    writer = AuditLog(tmp_path, "replica-1", KEYS, limits)
+    writer.retain(NEW_YEAR + 4_002 * DAY)
+    writer.append([on_day(4_002)])
+    writer.close()
     assert only_chain(tmp_path, KEYS).violation is None
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 
@@ -57,6 +58,22 @@ def test_a_whole_log_is_told_with_its_head_and_its_seals(logs, key_file):
     assert re.search(r"head answer-0-0123456789abcdef:20:[0-9a-f]{64}", result.output)
     assert "seals: 20, from record 1 on, checked" in result.output
     assert "whole: 20 records in 1 chain" in result.output
+
+
+def test_one_record_is_told_as_one(tmp_path):
+    log = AuditLog(tmp_path, "answer-0-0123456789abcdef", Keys(), FileLimits(2_000, 9))
+    log.append([record(0)])
+    log.close()
+    told = audit("verify", tmp_path).output
+    assert "  1 record, 1 to 1, " in told
+    assert "whole: 1 record in 1 chain" in told
+
+
+def test_a_pipe_among_the_files_is_told_and_not_waited_for(logs):
+    os.mkfifo(logs / "queries.jsonl.99")
+    result = audit("verify", logs)
+    assert result.exit_code == 1
+    assert "queries.jsonl.99: is no regular file" in result.output
 
 
 def test_a_broken_log_is_told_by_file_and_line(logs):
@@ -122,6 +139,55 @@ def test_an_export_that_was_changed_does_not_stand_in_the_chain(logs, tmp_path, 
     for changed in (line.replace("ada", "eve"), forged):
         out.write_text(changed + "\n")
         assert audit("verify", logs, "--records", out).exit_code == 1
+
+
+def without_a_record(lines):
+    return lines[1:]
+
+
+def without_its_statement(lines):
+    return lines[:-1]
+
+
+def with_another_statement(lines):
+    return [*lines[:-1], lines[-1].replace('"whole": true', '"whole": false')]
+
+
+def with_a_statement_made_anew(lines):
+    body = lines[-1].partition(', "key_id": ')[0].replace('"records": 2', '"records": 1')
+    body += f', "key_id": "k1", "seal": "{"0" * 64}"'
+    return [lines[0], f'{body}, "hash": "{hashlib.sha256(body.encode()).hexdigest()}"}}']
+
+
+def with_more_behind(lines):
+    return [*lines, lines[0]]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        without_a_record,
+        without_its_statement,
+        with_another_statement,
+        with_a_statement_made_anew,
+        with_more_behind,
+    ],
+)
+def test_an_export_from_which_something_is_missing_is_none(logs, tmp_path, key_file, changed):
+    out = tmp_path / "export.jsonl"
+    audit("export", logs, "--since", "2026-01-19", "--out", out, "--keys", key_file)
+    assert audit("verify", logs, "--records", out, "--keys", key_file).exit_code == 0
+    out.write_text("".join(f"{line}\n" for line in changed(out.read_text().splitlines())))
+    assert audit("verify", logs, "--records", out, "--keys", key_file).exit_code == 1
+
+
+def test_exported_records_that_retention_has_removed_are_not_said_to_stand(logs, tmp_path, key_file):
+    out = tmp_path / "export.jsonl"
+    audit("export", logs, "--query-id", "q3", "--out", out)
+    audit("prune", logs, "--before", "2026-01-11", "--keys", key_file)
+    result = audit("verify", logs, "--records", out, "--keys", key_file)
+    assert result.exit_code == 1
+    assert "record 4 is not there to be held against its anchor, or its export" in result.output
 
 
 def test_a_record_can_be_checked_with_sed_and_sha256sum(logs):
