@@ -405,8 +405,9 @@ def test_an_anchor_of_a_record_that_retention_has_removed_holds_nothing(tmp_path
 
 def test_a_chain_is_whole_while_its_files_are_renamed(tmp_path):
     def write_many():
-        write(tmp_path, range(100), max_bytes=700, older_files=999)
+        write(tmp_path, range(1, 100), max_bytes=700, older_files=999)
 
+    write(tmp_path, [0])
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(write_many)
         while not writing.done():
