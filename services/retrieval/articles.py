@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from chassis.errors import InvalidInput, NotFound
 from services.retrieval.corpus import Article, ArticleId, Scope, Version
-from services.retrieval.queries import at_most, page_position, page_token, visible
-from services.retrieval.reading import Page
+from services.retrieval.paging import Page, page_position, page_token
+from services.retrieval.queries import at_most, visible
 from services.retrieval.store.port import Store
 
 MAX_ARTICLE_BYTES = 3 * 1024 * 1024

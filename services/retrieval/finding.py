@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from chassis.errors import InvalidInput
 from services.retrieval.corpus import Scope
 from services.retrieval.definitions import Glossary, Passage, ResolvedDefinition, define, resolve
-from services.retrieval.queries import check_scope, page_position, page_token
-from services.retrieval.reading import Page
+from services.retrieval.paging import Page, page_position, page_token
+from services.retrieval.queries import check_scope
 from services.retrieval.store.port import Store
 
 

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from chassis.errors import AlreadyExists, InvalidInput, NotFound
 from services.retrieval.corpus import Project, ProjectId
-from services.retrieval.queries import at_most, page_position, page_token, visible
-from services.retrieval.reading import Page
+from services.retrieval.paging import Page, page_of, page_position
+from services.retrieval.queries import at_most, visible
 from services.retrieval.store.records import Records
 
 MAX_SOURCES = 100
@@ -70,8 +70,7 @@ async def list_projects(records: Records, size: int, token: str) -> Page[Project
     """A page of projects by id. Raises `InvalidInput` for a foreign token."""
     after = page_position(token, "projects")
     found = await records.projects(ProjectId(after) or None, size + 1)
-    page = tuple(found[:size])
-    return Page(page, page_token(page[-1].project_id, "projects") if len(found) > size else "")
+    return page_of(found, size, lambda project: project.project_id, "projects")
 
 
 async def delete(records: Records, project_id: str) -> None:

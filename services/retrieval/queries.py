@@ -5,9 +5,6 @@ All raise `InvalidInput` with the path of the field at fault, or `NotFound` wher
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +21,6 @@ MAX_QUERY_CHARACTERS = 8000
 MAX_SCOPE = 100
 MAX_PAGE = 1000
 LINE_BREAKS_AND_TABS = "\n\r\t"
-DIGEST_BYTES = 8
 RETRY_AFTER_SECONDS = 1.0
 """When a caller may ask again for a version that is not visible yet."""
 
@@ -144,30 +140,3 @@ async def check_versions(store: Store, versions: Sequence[Version]) -> None:
                 field=f"at_least[{number}]",
                 retry_after_seconds=RETRY_AFTER_SECONDS,
             )
-
-
-def page_token(position: str, *request: object) -> str:
-    """An opaque token for the page after `position`, never empty, of the list that `request` asks for."""
-    return base64.urlsafe_b64encode(_digest((position, *request)) + position.encode()).decode()
-
-
-def page_position(token: str, *request: object) -> str:
-    """The position in a token that was made for the same request; empty for an empty token."""
-    if not token:
-        return ""
-    try:
-        decoded = base64.b64decode(token, altchars=b"-_", validate=True)
-        position = decoded[DIGEST_BYTES:].decode()
-    except (binascii.Error, UnicodeDecodeError, ValueError) as error:
-        raise _bad_token() from error
-    if decoded[:DIGEST_BYTES] != _digest((position, *request)):
-        raise _bad_token()
-    return position
-
-
-def _bad_token() -> InvalidInput:
-    return InvalidInput("Must come from the previous page of the same list.", field="page_token")
-
-
-def _digest(request: object) -> bytes:
-    return hashlib.sha256(repr(request).encode()).digest()[:DIGEST_BYTES]

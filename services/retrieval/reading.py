@@ -6,15 +6,13 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Generic, TypeVar
 
 from chassis.errors import Conflict, NotFound
 from services.retrieval.corpus import Chunk, ChunkId, Document, DocumentId, Scope
-from services.retrieval.queries import DocumentNotFound, check_scope, page_position, page_token
+from services.retrieval.paging import Page, page_of, page_position
+from services.retrieval.queries import DocumentNotFound, check_scope
 from services.retrieval.store.port import Coverage, SourceCounts, Store
 from services.retrieval.tokens import stems
-
-Item = TypeVar("Item")
 
 MAX_PAGE_BYTES = 2 * 2**20
 """Of the texts on a page of chunks, which repeat their headings: with all else it is half a message."""
@@ -28,14 +26,6 @@ class ChunkNotFound(NotFound):
 
 class VersionReplaced(Conflict):
     """The document version that is being read is no longer live; beginning again is safe."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page(Generic[Item]):
-    """A part of a list, and the token of the next one, empty at the end."""
-
-    items: tuple[Item, ...]
-    next_token: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +80,17 @@ async def list_chunks(store: Store, document_id: DocumentId, size: int, token: s
     # A token is given only where more follows: no chunks after it are another version too.
     if token and (not chunks or chunks[0].version.generation != generation):
         raise VersionReplaced(f"The document was replaced meanwhile: {document_id}", field="page_token")
-    page = _that_fit(chunks[:size])
-    if len(page) == len(chunks):
-        return Page(page, "")
-    position = f"{page[-1].version.generation} {page[-1].ordinal}"
-    return Page(page, page_token(position, "chunks", document_id))
+    return page_of(chunks, _fitting(chunks[:size]), _position, "chunks", document_id)
 
 
-def _that_fit(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
-    """The first ones, at least one, that stay within `MAX_PAGE_BYTES`."""
+def _position(chunk: Chunk) -> str:
+    return f"{chunk.version.generation} {chunk.ordinal}"
+
+
+def _fitting(chunks: Sequence[Chunk]) -> int:
+    """How many of the first ones stay within `MAX_PAGE_BYTES`, at least one."""
     sizes = accumulate(sum(len(text.encode()) for text in _texts(chunk)) for chunk in chunks)
-    return tuple(chunks[: max(1, sum(size <= MAX_PAGE_BYTES for size in sizes))])
+    return max(1, sum(size <= MAX_PAGE_BYTES for size in sizes))
 
 
 def _texts(chunk: Chunk) -> Iterator[str]:
@@ -114,17 +104,14 @@ async def list_documents(store: Store, scope: Scope, size: int, token: str) -> P
     await check_scope(store, scope)
     after = page_position(token, "documents", scope)
     documents = await store.documents(scope, DocumentId(after) or None, size + 1)
-    page = tuple(documents[:size])
-    more = len(documents) > size
-    return Page(page, page_token(page[-1].version.document_id, "documents", scope) if more else "")
+    return page_of(documents, size, lambda document: document.version.document_id, "documents", scope)
 
 
 async def list_sources(store: Store, size: int, token: str) -> Page[SourceCounts]:
     """A page of sources by name. Raises `InvalidInput` for a foreign token."""
     after = page_position(token, "sources")
     sources = [each for each in await store.sources() if each.source > after]
-    page = tuple(sources[:size])
-    return Page(page, page_token(page[-1].source, "sources") if len(sources) > size else "")
+    return page_of(sources, size, lambda each: each.source, "sources")
 
 
 async def count_terms(store: Store, terms: Sequence[str], scope: Scope) -> TermCounts:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from chassis.errors import InvalidInput
 from services.retrieval import queries
@@ -44,26 +42,3 @@ def test_scopes_are_bounded(sources, documents, field):
 
 def test_a_scope_names_each_thing_once():
     assert queries.scope(["b", "a", "b"], []).sources == ("b", "a")
-
-
-@settings(deadline=None)
-@given(st.text(min_size=1), st.text())
-def test_a_page_token_gives_its_position_back(position, request_text):
-    assert queries.page_position(queries.page_token(position, request_text), request_text) == position
-
-
-def test_no_token_is_the_first_page():
-    assert queries.page_position("", "documents") == ""
-
-
-@settings(deadline=None)
-@given(st.text(min_size=1))
-def test_foreign_tokens_are_refused(token):
-    with pytest.raises(InvalidInput) as refused:
-        queries.page_position(token, "documents")
-    assert refused.value.field == "page_token"
-
-
-def test_a_token_of_another_request_is_refused():
-    with pytest.raises(InvalidInput):
-        queries.page_position(queries.page_token("x", "documents", ("a",)), "documents", ("b",))
