@@ -23,6 +23,11 @@ _TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _SOURCE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
+def names_tenant(name: str) -> bool:
+    """Whether a tenant may have this name."""
+    return _TENANT.fullmatch(name) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The owner of the data a call may see. Never taken from a request field."""
@@ -40,7 +45,7 @@ class Caller:
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for what can name no tenant, subject or source."""
-        if not _TENANT.fullmatch(self.tenant):
+        if not names_tenant(self.tenant):
             raise ValueError("a tenant has 1 to 64 lower-case letters, digits, - and _, the first not - or _")
         if not 0 < len(self.subject) <= MAX_SUBJECT_CHARACTERS or not self.subject.isprintable():
             raise ValueError(f"a subject is one line of 1 to {MAX_SUBJECT_CHARACTERS} printable characters")

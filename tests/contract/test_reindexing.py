@@ -26,6 +26,7 @@ from services.retrieval.corpus import Article, ArticleId, DocumentId, Project, P
 from services.retrieval.reindex import Outcome, StillCurrent, run
 from services.retrieval.reindexing import CONCURRENT_DOCUMENTS
 from services.retrieval.settings import RetrievalSettings
+from services.retrieval.store.embedded.reindexing import NoIndex
 from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import EmbeddingModelMismatch, Store, StoreUnavailable
 from services.retrieval.store.weaviate.index import Index
@@ -232,9 +233,16 @@ async def test_there_is_nothing_to_do_for_the_model_of_the_index(site):
     assert site.models.requests == []
 
 
-@on_each_engine
+@on_weaviate
 async def test_there_is_nothing_to_do_without_an_index(site):
     assert (await site.reindex()).replaced == ()
+
+
+@on_files
+@pytest.mark.parametrize("drop_old", [False, True])
+async def test_a_folder_without_an_index_is_named(site, drop_old):
+    with pytest.raises(NoIndex, match=f"there is no index in {site.place['data_dir']}/index"):
+        await site.reindex(drop_old=drop_old)
 
 
 @on_each_engine

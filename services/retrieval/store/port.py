@@ -12,11 +12,11 @@ Rules that every store keeps, and that one shared contract suite checks:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from chassis.auth import names_tenant
 from chassis.errors import Conflict, InvalidInput, Precondition, Unavailable
 from chassis.readiness import Readiness
 from services.retrieval.corpus import (
@@ -42,14 +42,12 @@ class StoreUnavailable(Unavailable):
 
 MEAN_OF = 1000
 """Chunks whose length is looked at."""
-_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
-def check_tenant(tenant: str) -> str:
-    """The name, if every store can keep it apart from others; else raises `InvalidInput`."""
-    if not _TENANT.fullmatch(tenant):
+def check_tenant(tenant: str) -> None:
+    """Raise `InvalidInput` for a name that no credential has: it names folders."""
+    if not names_tenant(tenant):
         raise InvalidInput(f"Cannot name a tenant: {tenant!r}.", field="tenant")
-    return tenant
 
 
 class IncompleteVersion(Conflict):
@@ -286,7 +284,7 @@ class Stores(Protocol):
 
         Raises `StoreUnavailable` when the engine does not answer or its index is of another release,
         `EmbeddingModelMismatch` when the index was made with another model, and `InvalidInput` for a name
-        that is not 1 to 64 letters, digits, `_` and `-`, the first a letter or digit.
+        that no `Caller` has.
         """
         ...
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from chassis.errors import NotFound
 from services.retrieval.clock import now
 from services.retrieval.corpus import Article, Project
 from services.retrieval.store.embedded.keywords import LAYOUT as KEYWORDS
@@ -41,6 +42,10 @@ class MadeWith:
         return f"{self.model} ({self.dimension} dimensions)"
 
 
+class NoIndex(NotFound):
+    """There is no index where one is to be made anew: the folder may be mistyped."""
+
+
 class EmbeddedChangeover:
     """A `Changeover` for tenants whose index another model made; their folders are locked until `close`."""
 
@@ -54,7 +59,9 @@ class EmbeddedChangeover:
         self._new: dict[str, EmbeddedStore] = {}
 
     async def open(self) -> Sequence[str]:
-        """See `Changeover.open`. Raises `StoreUnavailable` while another process has an index open."""
+        """See `Changeover.open`. Raises `StoreUnavailable` while another process has an index open, and
+        `NoIndex`.
+        """
         await asyncio.to_thread(self._lock_all)
         return sorted({str(model) for model in self._replaced.values()})
 
@@ -109,7 +116,10 @@ class EmbeddedChangeover:
 
     def _lock_all(self) -> None:
         """Lock every index, and see which of them another model made."""
-        for file in sorted(self._folder.glob(f"*/{FILE}")):
+        files = sorted(self._folder.glob(f"*/{FILE}"))
+        if not files:
+            raise NoIndex(f"there is no index in {self._folder}")
+        for file in files:
             place = file.parent
             self._locks[place.name] = own(place)
             made_with = _made_with(place)
