@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TypeVar
 
 from chassis.descriptors import allow_descriptors
@@ -14,14 +14,29 @@ from chassis.telemetry import telemetry
 
 S = TypeVar("S", bound=ProcessSettings)
 
+USAGE = (
+    "usage: {name} takes no arguments. It is set up by environment variables that begin with CLAUSEGATE_; "
+    ".env.example lists them."
+)
 CANNOT_START = (CannotStart, OSError, ServiceError)
 """What wrong settings, taken addresses and broken files are reported as; each message is one line."""
 
 
 def run_process(
-    name: str, settings: Callable[[], S], run: Callable[[S], Coroutine[None, None, None]]
+    name: str,
+    settings: Callable[[], S],
+    run: Callable[[S], Coroutine[None, None, None]],
+    arguments: Sequence[str] = (),
 ) -> None:
-    """Read the settings and run until `run` returns; exits with 1 and one line when it cannot start."""
+    """Read the settings and run until `run` returns; exits with 1 and one line when it cannot start.
+
+    `arguments` are those of the command line. There are none: what would look as if it were heard, such as
+    `--port`, is refused.
+    """
+    if arguments:
+        asked = not {"-h", "--help"}.isdisjoint(arguments)
+        (sys.stdout if asked else sys.stderr).write(f"{USAGE.format(name=name)}\n")
+        sys.exit(0 if asked else 2)
     with telemetry(name):
         try:
             configured = settings()

@@ -76,7 +76,11 @@ def error_of(failure: grpc.aio.AioRpcError) -> ServiceError:
         return Unimplemented(message)
     if failure.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
         # Said by gRPC itself of a message or metadata beyond its bounds.
-        return Exhausted("A message between services is larger than CLAUSEGATE_MAX_MESSAGE_BYTES allows.")
+        message = (
+            "A message between services is larger than CLAUSEGATE_MAX_MESSAGE_BYTES allows, or its metadata "
+            "than CLAUSEGATE_MAX_HEAD_BYTES."
+        )
+        return Exhausted(message)
     return UpstreamError("A service that this one needs failed.", code="INTERNAL", reason="INTERNAL")
 
 

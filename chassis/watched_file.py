@@ -41,12 +41,15 @@ def read_regular(path: Path) -> bytes:
 
     To read a pipe would wait for its writer, and find nothing the second time.
     """
-    # Of a regular file it says nothing; a pipe without a writer would not be opened without it.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    with open(path, "rb", opener=_not_waiting) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
         return file.read()
+
+
+def _not_waiting(path: str, flags: int) -> int:
+    """Opens a pipe although nobody writes to it; of a regular file the flag says nothing."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 class WatchedFile(Generic[T]):

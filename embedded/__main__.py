@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import sys
+from collections.abc import Sequence
 
 from chassis.process import run_process
 from chassis.server import stop_requested
@@ -19,10 +21,10 @@ async def run(settings: EmbeddedSettings) -> None:
         await stop_requested()
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Read the settings and run."""
-    run_process("embedded", EmbeddedSettings, run)
+    run_process("embedded", EmbeddedSettings, run, arguments)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 
 from chassis.process import run_process
 from chassis.server import stop_requested
@@ -20,4 +21,4 @@ async def run(settings: GatewaySettings) -> None:
 
 
 if __name__ == "__main__":
-    run_process("gateway", GatewaySettings, run)
+    run_process("gateway", GatewaySettings, run, sys.argv[1:])

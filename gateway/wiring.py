@@ -185,16 +185,23 @@ def bound_socket(address: str) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, int(port)))
+        _bind(listener, (host, int(port)), address)
         listener.listen(BACKLOG)
         yield listener
+
+
+def _bind(listener: socket.socket, place: str | tuple[str, int], address: str) -> None:
+    try:
+        listener.bind(place)
+    except OSError as error:
+        raise OSError(f"cannot bind {address}: {error.strerror}") from error
 
 
 @contextmanager
 def _unix_socket(path: Path) -> Iterator[socket.socket]:
     _remove_stale(path)
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
+        _bind(listener, str(path), f"unix:{path}")
         path.chmod(stat.S_IRUSR | stat.S_IWUSR)
         listener.listen(BACKLOG)
         try:

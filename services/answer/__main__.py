@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 
 from chassis.entrance import entrance
 from chassis.process import run_process
@@ -25,4 +26,4 @@ async def run(settings: AnswerSettings) -> None:
 
 
 if __name__ == "__main__":
-    run_process("answer", AnswerSettings, run)
+    run_process("answer", AnswerSettings, run, sys.argv[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 
 from chassis.entrance import entrance
 from chassis.process import run_process
@@ -25,4 +26,4 @@ async def run(settings: IngestSettings) -> None:
 
 
 if __name__ == "__main__":
-    run_process("ingest", IngestSettings, run)
+    run_process("ingest", IngestSettings, run, sys.argv[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 
 from chassis.entrance import entrance
 from chassis.process import run_process
@@ -25,4 +26,4 @@ async def run(settings: RetrievalSettings) -> None:
 
 
 if __name__ == "__main__":
-    run_process("retrieval", RetrievalSettings, run)
+    run_process("retrieval", RetrievalSettings, run, sys.argv[1:])

@@ -74,3 +74,15 @@ def test_a_pipe_in_place_of_a_certificate_is_refused(tmp_path, name, setting):
 
     with pytest.raises(TlsBroken, match=rf"CLAUSEGATE_TLS_{setting}_FILE: .*: not a regular file"):
         Tls(tls_files, serves=True, now=lambda: NOW)
+
+
+def test_a_folder_in_place_of_a_file_uses_up_no_descriptors(tmp_path):
+    path = tmp_path / "said"
+    path.write_text("before")
+    file = WatchedFile("A_FILE", path, str)
+    path.unlink()
+    path.mkdir()
+    before = len(os.listdir("/proc/self/fd"))
+
+    assert {file.now() for _ in range(20)} == {"before"}
+    assert len(os.listdir("/proc/self/fd")) < before + 20
