@@ -1,9 +1,9 @@
-"""The events of an answer. Unfolding an answer into events and folding them back is the identity (N-13)."""
+"""The events of an answer. They tell all of it: folded together again they are the answer (N-13)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from services.answer.answers import (
     Answer,
@@ -130,32 +130,6 @@ def unfold(answer: Answer) -> Iterator[AnswerEvent]:
         highest = max(numbers_of(content), default=told)
         yield Validated(content, answer.citations[told:highest])
         told = max(told, highest)
-
-
-def fold(events: Iterable[Event]) -> Answer:
-    """The answer that events tell; stages and `Completed` add nothing to it."""
-    answer = Answer()
-    for event in events:
-        match event:
-            case SupportingClauses(clauses):
-                answer = replace(answer, supporting_clauses=clauses)
-            case Validated(content, citations):
-                answer = _with(replace(answer, citations=answer.citations + citations), content)
-            case Refused(refusal):
-                answer = replace(answer, refusal=refusal)
-            case _:
-                pass
-    return answer
-
-
-def _with(answer: Answer, content: Content) -> Answer:
-    match content:
-        case Statement():
-            return replace(answer, statements=(*answer.statements, content))
-        case DefinitionInUse():
-            return replace(answer, definitions=(*answer.definitions, content))
-        case Note():
-            return replace(answer, notes=(*answer.notes, content))
 
 
 def numbers_of(content: Content) -> tuple[int, ...]:
