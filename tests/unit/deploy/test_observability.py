@@ -18,6 +18,8 @@ SCHEMA = 41
 """Of dashboards of Grafana 12."""
 OTHERS = {"up"}
 """Metrics of Prometheus itself."""
+EXPORT_INTERVAL = "1m"
+"""How often a process sends metrics, unless told otherwise; a rate over less than a few of them is noise."""
 LABELS = {"le", "job", "instance"}
 WORDS = {"by", "on", "without", "or", "and", "offset", "unless"}
 SPAN_TIME = re.compile(r"\d+[smhd]")
@@ -102,6 +104,10 @@ def test_the_dashboard_is_of_the_schema_that_it_names():
         assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
 
 
+def test_panels_are_drawn_from_as_many_values_as_are_sent():
+    assert {target["interval"] for panel in PANELS for target in panel["targets"]} == {EXPORT_INTERVAL}
+
+
 def test_no_panel_covers_another():
     taken = [
         (x, y)
@@ -141,3 +147,11 @@ def test_alerts_are_read_and_say_what_is_wrong_and_what_to_do():
         assert set(rule) <= {"alert", "expr", "for", "labels", "annotations"}
         assert rule["labels"]["severity"] in {"page", "ticket"}
         assert set(rule["annotations"]) == {"summary", "description"}
+
+
+def test_panels_and_log_events_that_an_alert_points_at_exist():
+    there = {panel["title"] for panel in PANELS} | {each.event for each in registry.log_events()}
+    named = {name for rule in RULES for name in re.findall(r'"([^"]+)"', rule["annotations"]["description"])}
+
+    assert named
+    assert named <= there
