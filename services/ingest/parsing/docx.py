@@ -1,7 +1,7 @@
 """DOCX to text: the body in order, with the numbers Word shows; notes follow the paragraph that calls them.
 
 Blocks are separated by a blank line, rows of a table by a line break. A note's mark is written `[1]`.
-Headers and footers come last, each text once. Tracked deletions and hidden text are left out.
+Headers and footers come last, each text once. Deletions, tracked or struck out, and hidden text are left out.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from services.ingest.errors import (
     DocumentTooLarge,
 )
 from services.ingest.parsing.building import TextBuilder
-from services.ingest.parsing.docx_body import BodyReader, paragraph_text
+from services.ingest.parsing.docx_body import BodyReader
 from services.ingest.parsing.docx_hidden import HiddenRuns
 from services.ingest.parsing.docx_styles import Styles
+from services.ingest.parsing.docx_text import paragraph_text
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.numbering import Numbering, W
 

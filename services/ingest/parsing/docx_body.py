@@ -13,42 +13,15 @@ from lxml import etree
 from services.ingest.documents import BlockKind
 from services.ingest.parsing.building import TextBuilder, join_cells, looks_like_header
 from services.ingest.parsing.docx_styles import Structure, Styles
+from services.ingest.parsing.docx_text import FALLBACK, paragraph_text
 from services.ingest.parsing.numbering import Numbering, W
 
 _CONTAINERS = {
     f"{W}{name}" for name in ("body", "sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag")
 }
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_SKIPPED = {f"{W}{name}" for name in ("del", "moveFrom", "txbxContent", "pPr", "rPr")} | {_FALLBACK}
 _NOTES = {f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote"}
-_CHARACTERS = {
-    f"{W}tab": " ",
-    f"{W}br": "\n",
-    f"{W}cr": "\n",
-    f"{W}noBreakHyphen": "-",
-    f"{W}softHyphen": "\u00ad",
-}
 
 Notes = Mapping[tuple[str, str], etree._Element]
-
-
-def paragraph_text(paragraph: etree._Element, marks: Mapping[etree._Element, str] | None = None) -> str:
-    """The text of a `w:p` as Word shows it, without its number; `marks` stand for references to notes."""
-    pieces: list[str] = []
-    waiting = [paragraph]
-    while waiting:
-        element = waiting.pop()
-        if element.tag in _SKIPPED:
-            continue
-        if element.tag == f"{W}t":
-            pieces.append(element.text or "")
-        elif element.tag in _CHARACTERS:
-            pieces.append(_CHARACTERS[element.tag])
-        elif element.tag in _NOTES and marks and element in marks:
-            pieces.append(marks[element])
-        else:
-            waiting.extend(reversed(element))
-    return "\n".join(" ".join(line.split()) for line in "".join(pieces).split("\n"))
 
 
 class BodyReader:
@@ -102,7 +75,8 @@ class BodyReader:
 
     def _read_table(self, table: etree._Element) -> list[etree._Element]:
         """Write a table's rows; one column only frames text: then its cells are returned, to be read."""
-        rows = [list(_within(row, f"{W}tc")) for row in _within(table, f"{W}tr")]
+        kept = (row for row in _within(table, f"{W}tr") if row.find(f"{W}trPr/{W}del") is None)
+        rows = [list(_within(row, f"{W}tc")) for row in kept]
         if all(len(row) <= 1 for row in rows):
             return [cell for row in rows for cell in row]
         for index, row in enumerate(rows):
@@ -144,5 +118,5 @@ def _text_boxes(paragraph: etree._Element) -> Iterator[etree._Element]:
         element = waiting.pop()
         if element.tag == f"{W}txbxContent":
             yield element
-        elif element.tag != _FALLBACK:
+        elif element.tag != FALLBACK:
             waiting.extend(reversed(element))

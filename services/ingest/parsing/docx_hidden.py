@@ -1,5 +1,6 @@
 """Takes out of a part of a Word document the runs that Word does not show to its reader.
 
+Struck-out runs go too, uncounted: what is crossed out in a contract does not hold, however well it is seen.
 Hidden is what `w:vanish` says (of the run or of its styles), type smaller than two points, and text in the
 colour of its ground, where the file says both: a table's style may paint cells, so inside a styled table only
 a cell's own shading counts, and in text boxes none. Deleted revisions, comments and alternative texts are
@@ -20,10 +21,18 @@ SAME_COLOUR = 12
 """Steps, of 255, by which a colour must differ from its ground in red, green or blue."""
 _OFF = ("0", "false", "off")
 _UNKNOWN_GROUND = (f"{W}txbxContent", f"{W}pict", f"{W}drawing")
+_SAID = (
+    ("vanish", "vanish", "1"),
+    ("strike", "struck", "1"),
+    ("dstrike", "struck twice", "1"),
+    ("sz", "size", ""),
+    ("color", "colour", ""),
+)
+"""Elements of run properties, what they are called here, and what one without a value means."""
 _HIGHLIGHTS = {"black": "000000", "white": "FFFFFF", "none": ""}
 
 Properties = Mapping[str, str]
-"""Of a run: `vanish`, `size`, `colour` and `ground`, as the file writes them; only what it says."""
+"""Of a run: `vanish`, `struck`, `struck twice`, `size`, `colour` and `ground`; only what the file says."""
 
 
 class HiddenRuns:
@@ -37,17 +46,21 @@ class HiddenRuns:
         self._defaults = _properties(defaults)
 
     def remove(self, part: etree._Element) -> int:
-        """Take the hidden runs out of a part; how many characters besides white space they held."""
-        hidden = [run for run in part.iter(f"{W}r") if self._is_hidden(run)]
-        count = 0
-        for run in hidden:
-            count += sum(len("".join((text.text or "").split())) for text in run.iter(f"{W}t"))
+        """Take hidden and struck-out runs out of a part; how many characters the hidden ones held.
+
+        White space does not count.
+        """
+        looks = [(run, self._look(run)) for run in part.iter(f"{W}r")]
+        hidden = [run for run, look in looks if _is_hidden(run, look)]
+        count = sum(len("".join((text.text or "").split())) for run in hidden for text in run.iter(f"{W}t"))
+        struck = [run for run, look in looks if _is_on(look, "struck") or _is_on(look, "struck twice")]
+        for run in hidden + struck:
             for child in list(run):
                 if child.tag != f"{W}rPr":
                     run.remove(child)
         return count
 
-    def _is_hidden(self, run: etree._Element) -> bool:
+    def _look(self, run: etree._Element) -> Properties:
         paragraph = next(run.iterancestors(f"{W}p"), None)
         own = run.find(f"{W}rPr")
         look: dict[str, str] = {**self._defaults}
@@ -56,13 +69,7 @@ class HiddenRuns:
         if own is not None:
             look |= self._named(own.find(f"{W}rStyle"))
             look |= _properties(own)
-        if look.get("vanish", "0") not in _OFF:
-            return True
-        size = look.get("size", "")
-        if size.isdecimal() and len(size) < 5 and int(size) < LEAST_HALF_POINTS:
-            return True
-        colour = _rgb(look.get("colour", ""))
-        return colour is not None and _is_same(colour, _rgb(look.get("ground") or _ground(run, paragraph)))
+        return look
 
     def _named(self, reference: etree._Element | None) -> Properties:
         """What a style says over all that it is based on; a circle ends where it closes."""
@@ -84,14 +91,28 @@ class HiddenRuns:
             style_id = "" if based_on is None else based_on.get(f"{W}val", "")
 
 
+def _is_hidden(run: etree._Element, look: Properties) -> bool:
+    if _is_on(look, "vanish"):
+        return True
+    size = look.get("size", "")
+    if size.isdecimal() and len(size) < 5 and int(size) < LEAST_HALF_POINTS:
+        return True
+    colour = _rgb(look.get("colour", ""))
+    return colour is not None and _is_same(colour, _rgb(look.get("ground") or _ground(run)))
+
+
+def _is_on(look: Properties, name: str) -> bool:
+    return look.get(name, "0") not in _OFF
+
+
 def _properties(element: etree._Element | None) -> dict[str, str]:
     found: dict[str, str] = {}
     if element is None:
         return found
-    for name, key in (("vanish", "vanish"), ("sz", "size"), ("color", "colour")):
+    for name, key, unsaid in _SAID:
         said = element.find(f"{W}{name}")
         if said is not None:
-            found[key] = said.get(f"{W}val", "1" if key == "vanish" else "")
+            found[key] = said.get(f"{W}val", unsaid)
     found |= _shading(element.find(f"{W}shd"))
     highlight = element.find(f"{W}highlight")
     if highlight is not None:
@@ -108,8 +129,9 @@ def _shading(shading: etree._Element | None) -> dict[str, str]:
     return {"ground": fill if plain else "unknown"} if fill != "auto" or not plain else {}
 
 
-def _ground(run: etree._Element, paragraph: etree._Element | None) -> str:
+def _ground(run: etree._Element) -> str:
     """What a run stands on when neither it nor its styles say: paper, unless something else may be there."""
+    paragraph = next(run.iterancestors(f"{W}p"), None)
     if paragraph is not None and (own := _shading(paragraph.find(f"{W}pPr/{W}shd"))):
         return own["ground"]
     for outer in run.iterancestors(f"{W}tc", f"{W}tbl", *_UNKNOWN_GROUND):

@@ -30,6 +30,8 @@ class Level:
     start: int = 1
     legal: bool = False
     """`w:isLgl`: show all levels in decimals."""
+    restarts: bool = True
+    """Whether it begins anew below each paragraph of a higher level (`w:lvlRestart` is not 0)."""
 
 
 class Numbering:
@@ -38,17 +40,30 @@ class Numbering:
     def __init__(self, part: etree._Element | None) -> None:
         """Take the root of `numbering.xml`, or None when the document has none."""
         self._levels: dict[str, dict[int, Level]] = {}
+        self._own: dict[str, dict[int, Level]] = {}
         self._abstract: dict[str, str] = {}
         self._starts: dict[str, dict[int, int]] = {}
         self._counts: dict[str, dict[int, int]] = defaultdict(dict)
         if part is None:
             return
+        styled: dict[str, str] = {}
+        linked: dict[str, str] = {}
         for abstract in part.iterfind(f"{W}abstractNum"):
-            levels = {_int(level, "ilvl"): _level(level) for level in abstract.iterfind(f"{W}lvl")}
-            self._levels[abstract.get(f"{W}abstractNumId", "")] = levels
+            abstract_id = abstract.get(f"{W}abstractNumId", "")
+            self._levels[abstract_id] = _levels(abstract)
+            styled.setdefault(_value(abstract, "styleLink"), abstract_id)
+            linked[abstract_id] = _value(abstract, "numStyleLink")
         for number in part.iterfind(f"{W}num"):
             number_id = number.get(f"{W}numId", "")
-            self._abstract[number_id] = _value(number, "abstractNumId")
+            abstract_id = _value(number, "abstractNumId")
+            if linked.get(abstract_id):  # a list style says how it counts
+                abstract_id = styled.get(linked[abstract_id], abstract_id)
+            self._abstract[number_id] = abstract_id
+            self._own[number_id] = {
+                depth: level
+                for override in number.iterfind(f"{W}lvlOverride")
+                for depth, level in _levels(override).items()
+            }
             self._starts[number_id] = {
                 _int(override, "ilvl"): int(_value(override, "startOverride"))
                 for override in number.iterfind(f"{W}lvlOverride")
@@ -60,14 +75,15 @@ class Numbering:
         abstract = self._abstract.get(number_id)
         if abstract is None or not 0 <= depth < LEVELS:
             return ""
-        levels = self._levels.get(abstract, {})
+        levels = self._levels.get(abstract, {}) | self._own.get(number_id, {})
         level = levels.get(depth, Level())
         counts = self._counts[abstract]
         for override, start in self._starts.pop(number_id, {}).items():
             counts[override] = start - 1
         counts[depth] = counts.get(depth, level.start - 1) + 1
         for deeper in [other for other in counts if other > depth]:
-            del counts[deeper]
+            if levels.get(deeper, Level()).restarts:
+                del counts[deeper]
         if level.format == "bullet":
             return BULLET
         return _shown(level, levels, counts) if level.format != "none" else ""
@@ -97,6 +113,10 @@ def count_as(count: int, form: str) -> str:
     return f"{count:02d}" if form == "decimalZero" else str(count)
 
 
+def _levels(parent: etree._Element) -> dict[int, Level]:
+    return {_int(level, "ilvl"): _level(level) for level in parent.iterfind(f"{W}lvl")}
+
+
 def _level(element: etree._Element) -> Level:
     start = _value(element, "start")
     return Level(
@@ -104,6 +124,7 @@ def _level(element: etree._Element) -> Level:
         text=_value(element, "lvlText"),
         start=int(start) if start.isdigit() else 1,
         legal=element.find(f"{W}isLgl") is not None,
+        restarts=_value(element, "lvlRestart") != "0",
     )
 
 

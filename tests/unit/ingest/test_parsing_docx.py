@@ -197,6 +197,129 @@ def test_white_words_of_a_coloured_table_are_kept(parse, cell):
     assert parse(document).text == "Fee | Amount"
 
 
+@pytest.mark.parametrize(
+    "properties", ["<w:strike/>", '<w:dstrike/><w:strike w:val="0"/>', '<w:rStyle w:val="Old"/>']
+)
+def test_struck_out_text_is_left_out_and_is_not_hidden(parse, properties):
+    document = docx.Document()
+    document.styles.add_style("Old", WD_STYLE_TYPE.CHARACTER).font.strike = True
+    append(
+        document,
+        paragraph(run("The fee is USD ") + run("100", properties) + run("200", '<w:strike w:val="0"/>')),
+    )
+    parsed = parse(document)
+
+    assert (parsed.text, parsed.hidden_characters) == ("The fee is USD 200", 0)
+
+
+def test_a_deleted_row_of_a_table_is_left_out(parse):
+    document = docx.Document()
+    table = document.add_table(2, 2)
+    for row, words in zip(table.rows, (("Old", "USD 100"), ("New", "USD 200")), strict=True):
+        for cell, word in zip(row.cells, words, strict=True):
+            cell.text = word
+    deleted = parse_xml(f'<w:trPr {nsdecls("w")}><w:del w:id="1" w:author="a"/></w:trPr>')
+    table.rows[0]._tr.insert(0, deleted)
+
+    assert parse(document).text == "New | USD 200"
+
+
+FIELD = '<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{}</w:ffData></w:fldChar></w:r>'
+CHOICES = '<w:listEntry w:val="Gold"/><w:listEntry w:val="Silver"/>'
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        ('<w:r><w:sym w:font="Symbol" w:char="F0A3"/></w:r>', "≤"),
+        ('<w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>', "☑"),
+        ('<w:r><w:sym w:font="Arial" w:char="00A7"/></w:r>', "§"),
+        ('<w:r><w:sym w:font="Webdings" w:char="F041"/></w:r>', "\ufffd"),
+        ('<w:r><w:sym w:font="Symbol" w:char="none"/></w:r>', "\ufffd"),
+        (FIELD.format('<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>'), "☒"),
+        (FIELD.format('<w:checkBox><w:default w:val="0"/></w:checkBox>'), "☐"),
+        (FIELD.format(f'<w:ddList><w:result w:val="1"/>{CHOICES}</w:ddList>'), "Silver"),
+        (FIELD.format(f'<w:ddList><w:result w:val="7"/>{CHOICES}</w:ddList>'), ""),
+    ],
+    ids=[
+        "less or equal",
+        "ticked",
+        "a letter",
+        "unknown",
+        "no code",
+        "box",
+        "empty box",
+        "choice",
+        "no choice",
+    ],
+)
+def test_symbols_and_form_fields_are_read_as_they_are_drawn(parse, part, shown):
+    document = docx.Document()
+    append(document, paragraph(run("A ") + part + run(" B")))
+
+    assert parse(document).text == " ".join(f"A {shown} B".split())
+
+
+def test_a_formula_is_written_in_one_line_without_losing_what_binds_its_parts(parse):
+    def term(text):
+        return f"<m:r><m:t>{text}</m:t></m:r>"
+
+    fraction = f"<m:f><m:num>{term('new')}</m:num><m:den>{term('old')}</m:den></m:f>"
+    power = f"<m:sSup><m:e>{term('x')}</m:e><m:sup>{term('2')}</m:sup></m:sSup>"
+    formula = f"{term('fee ×')}{fraction}<m:d><m:e>{term('a+b')}</m:e></m:d>{power}"
+    maths = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    document = docx.Document()
+    append(document, paragraph(f"{run('Rate = ')}<m:oMath {maths}>{formula}</m:oMath>"))
+
+    assert parse(document).text == "Rate = fee ×(new)/(old)(a+b)x^(2)"
+
+
+def numbered(*levels: tuple[str, int], definitions: str):
+    """A document whose paragraphs are in lists, `(number, depth)`, that `definitions` says how to count."""
+    document = docx.Document()
+    part = document.part.numbering_part.element
+    for child in list(part):
+        part.remove(child)
+    part.extend(parse_xml(f"<w:numbering {nsdecls('w')}>{definitions}</w:numbering>"))
+    for number, depth in levels:
+        mark = f'<w:pPr><w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="{number}"/></w:numPr></w:pPr>'
+        append(document, paragraph(mark + run("x")))
+    return document
+
+
+def level(depth: int, form: str, text: str, more: str = "") -> str:
+    counting = f'<w:start w:val="1"/><w:numFmt w:val="{form}"/>{more}<w:lvlText w:val="{text}"/>'
+    return f'<w:lvl w:ilvl="{depth}">{counting}</w:lvl>'
+
+
+def test_a_list_that_a_list_style_describes_carries_its_numbers(parse):
+    document = numbered(
+        ("2", 0),
+        definitions='<w:abstractNum w:abstractNumId="0"><w:numStyleLink w:val="Legal"/></w:abstractNum>'
+        '<w:abstractNum w:abstractNumId="1"><w:styleLink w:val="Legal"/>'
+        f"{level(0, 'upperRoman', 'Article %1')}</w:abstractNum>"
+        '<w:num w:numId="2"><w:abstractNumId w:val="0"/></w:num>',
+    )
+
+    assert parse(document).text == "Article I x"
+
+
+def test_a_list_may_count_a_level_in_its_own_way_and_never_restart_it(parse):
+    document = numbered(
+        ("1", 0),
+        ("1", 1),
+        ("1", 0),
+        ("1", 1),
+        definitions='<w:abstractNum w:abstractNumId="0">'
+        + level(0, "decimal", "%1.")
+        + level(1, "lowerLetter", "(%2)", '<w:lvlRestart w:val="0"/>')
+        + '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/>'
+        f'<w:lvlOverride w:ilvl="0">{level(0, "upperLetter", "%1)")}</w:lvlOverride></w:num>',
+    )
+
+    assert parse(document).text.split("\n\n") == ["A) x", "(a) x", "B) x", "(b) x"]
+
+
 def test_content_controls_are_read(parse):
     document = docx.Document()
     inner = paragraph(run("Inside a control."))
