@@ -42,12 +42,12 @@ from benchmarks.measuring import (
 from benchmarks.searching import GivenVectors
 from inference.tokens import token_counter
 from services.retrieval.corpus import Scope
-from services.retrieval.definitions import DefinedTerms
 from services.retrieval.indexes import Index
 from services.retrieval.lexicon import lexicon_stems, question_stems
 from services.retrieval.normalization import normalise
 from services.retrieval.queries import SearchQuery
 from services.retrieval.store.port import Legs, Store
+from services.retrieval.terms import DefinedTerms
 
 QUESTIONS = 200
 REPLACED = 20

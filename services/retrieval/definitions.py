@@ -1,100 +1,25 @@
 """Finds definitions: of terms that are asked for, and of all terms that passages use, transitively.
 
-A term is compared folded: without case, quotes, punctuation and plural s. A passage of a document gets the
-definition of that document, else of its source; a passage of no document (a question) that of every source.
+A passage of a document gets the definition of that document, else of its source; a passage of no document (a
+question) that of every source.
 """
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Self
 
+from chassis.errors import InvalidInput
 from services.retrieval.corpus import Definition, DocumentId, Scope, source_of
+from services.retrieval.paging import Page, page_position, page_token
+from services.retrieval.queries import check_scope
 from services.retrieval.store.port import Store
+from services.retrieval.terms import WORD, DefinedTerms, TermUse, fold_term
 
-WORD = re.compile(r"[\w&]+(?:['’]\w+)*")
 MAX_KEPT_SCOPES = 64
 MAX_CONFLICTING = 10
 """Definitions listed against one other; in a corpus of unrelated contracts every one says something else."""
-
-
-@lru_cache(maxsize=65_536)
-def fold_word(word: str) -> str:
-    """One word of a term without case, possessive and plural: `Fees` is `fee`."""
-    word = re.sub(r"['’]s$", "", word.casefold()).replace("'", "").replace("’", "")
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
-
-
-def fold_term(term: str) -> str:
-    """What terms are compared by: `“Non-Professional Subscribers”` gives `non professional subscriber`.
-
-    A fold is its own fold. A term without any letter or digit is compared as it is written.
-    """
-    return " ".join(fold_word(match.group()) for match in WORD.finditer(term)) or " ".join(term.split())
-
-
-@dataclass(frozen=True, slots=True)
-class TermUse:
-    """A defined term that stands in a text."""
-
-    term: str
-    """Folded."""
-    start: int
-    """Code points of the text."""
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class DefinedTerms:
-    """Folded terms, ready to be looked for in texts."""
-
-    folded: frozenset[str]
-    longest: dict[str, int]
-    """Words of the longest term that begins with this word."""
-
-    @classmethod
-    def of(cls, folded: Iterable[str]) -> Self:
-        """Prepare terms that `fold_term` has folded."""
-        terms = frozenset(folded)
-        longest: dict[str, int] = defaultdict(int)
-        for term in terms:
-            words = term.split()
-            if words:
-                longest[words[0]] = max(longest[words[0]], len(words))
-        return cls(terms, dict(longest))
-
-    def uses(self, text: str) -> list[TermUse]:
-        """Where the terms stand in `text`: from the left, the longest at each place, none overlapping."""
-        words = [fold_word(word) for word in WORD.findall(text)]
-        places = self._places(words)
-        if not places:
-            return []
-        spans = [match.span() for match in WORD.finditer(text)]
-        return [TermUse(" ".join(words[at:end]), spans[at][0], spans[end - 1][1]) for at, end in places]
-
-    def _places(self, words: Sequence[str]) -> list[tuple[int, int]]:
-        """First and end (exclusive) word of each use."""
-        places, free = [], 0
-        for at in [at for at, word in enumerate(words) if word in self.longest]:
-            length = self._length_at(words, at) if at >= free else 0
-            if length:
-                free = at + length
-                places.append((at, free))
-        return places
-
-    def _length_at(self, words: Sequence[str], at: int) -> int:
-        for length in range(min(self.longest.get(words[at], 0), len(words) - at), 0, -1):
-            if " ".join(words[at : at + length]) in self.folded:
-                return length
-        return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,3 +151,49 @@ class Glossary:
             while len(self._kept) > MAX_KEPT_SCOPES:
                 self._kept.popitem(last=False)
         return kept
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionQuery:
+    """See `clausegate.retrieval.v1.FindDefinitionsRequest`."""
+
+    terms: tuple[str, ...]
+    passages: tuple[Passage, ...]
+    scope: Scope
+    max_depth: int
+    page_size: int
+    page_token: str
+
+    def __post_init__(self) -> None:
+        """Raise `InvalidInput` unless exactly one of terms and passages is given."""
+        if bool(self.terms) == bool(self.passages):
+            raise InvalidInput("Exactly one of terms and passages must be given.", field="terms")
+
+
+class Finder:
+    """Finds definitions in one store."""
+
+    def __init__(self, store: Store, glossary: Glossary) -> None:
+        self._store = store
+        self._glossary = glossary
+
+    async def find(self, query: DefinitionQuery) -> tuple[Page[ResolvedDefinition], str]:
+        """A page of definitions, and the revision that was read.
+
+        Raises `SourceNotFound`, `DocumentNotFound`, and `InvalidInput` for a token of another request or of
+        another state of the index.
+        """
+        await check_scope(self._store, query.scope)
+        revision = await self._store.revision()
+        request = ("definitions", query.terms, query.passages, query.scope, query.max_depth, revision)
+        start = int(page_position(query.page_token, *request) or 0)
+        found = await self._find(query, revision)
+        end = start + query.page_size
+        more = end < len(found)
+        return Page(tuple(found[start:end]), page_token(str(end), *request) if more else ""), revision
+
+    async def _find(self, query: DefinitionQuery, revision: str) -> list[ResolvedDefinition]:
+        if query.terms:
+            return await define(self._store, query.terms, query.scope)
+        terms = await self._glossary.terms(query.scope, revision)
+        return await resolve(self._store, terms, query.passages, query.scope, query.max_depth)

@@ -15,8 +15,7 @@ from chassis.auth import Caller
 from inference.embedding.model import EmbeddingModel
 from inference.tokens import TokenCounter
 from services.retrieval.context import Assembler
-from services.retrieval.definitions import Glossary
-from services.retrieval.finding import Finder
+from services.retrieval.definitions import Finder, Glossary
 from services.retrieval.overview import Overviews
 from services.retrieval.search import Searcher
 from services.retrieval.sizes import IndexSize

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from services.retrieval.definitions import DefinedTerms
+from services.retrieval.terms import DefinedTerms
 
 LEADING = (
     r"what\s+is|what\s+are|what's|can\s+you|could\s+you|would\s+you|please\s+explain|please\s+tell\s+me"

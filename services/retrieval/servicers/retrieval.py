@@ -13,8 +13,7 @@ from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceS
 from services.retrieval import queries
 from services.retrieval.context import Assembled, ContextQuery
 from services.retrieval.corpus import ChunkId, DocumentId
-from services.retrieval.definitions import Passage, ResolvedDefinition
-from services.retrieval.finding import DefinitionQuery
+from services.retrieval.definitions import DefinitionQuery, Passage, ResolvedDefinition
 from services.retrieval.indexes import Indexes
 from services.retrieval.queries import Limits, SearchMode, SearchQuery
 from services.retrieval.reading import count_terms, list_chunks, read_chunks

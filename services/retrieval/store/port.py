@@ -235,7 +235,7 @@ class Store(Protocol):
         ...
 
     async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
-        """Live definitions of these terms, folded by `definitions.fold_term`, by document and position."""
+        """Live definitions of these terms, folded by `terms.fold_term`, by document and position."""
         ...
 
     async def defined_terms(self, scope: Scope) -> Sequence[str]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.retrieval.definitions import DefinedTerms
 from services.retrieval.normalization import FILLERS, normalise
+from services.retrieval.terms import DefinedTerms
 
 NO_TERMS = DefinedTerms.of(())
 

@@ -25,7 +25,7 @@ from services.retrieval.corpus import (
     Vectors,
     Version,
 )
-from services.retrieval.definitions import fold_term
+from services.retrieval.terms import fold_term
 
 INSERT_CHUNK = """
     INSERT INTO chunks (version, chunk_id, ordinal, alias, source, title, heading_chain, section, text,

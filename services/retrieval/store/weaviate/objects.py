@@ -28,9 +28,9 @@ from services.retrieval.corpus import (
     Vectors,
     Version,
 )
-from services.retrieval.definitions import fold_term
 from services.retrieval.store.weaviate.keys import ORDER_KEY, key_of, order_key
 from services.retrieval.store.weaviate.schema import WINDOWS
+from services.retrieval.terms import fold_term
 from services.retrieval.tokens import stems
 
 HEADING = "#"
