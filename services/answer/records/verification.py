@@ -104,9 +104,12 @@ class Log:
     """That record's number, less the lines before it: what the file begins with if nothing is missing."""
 
     @property
-    def order(self) -> tuple[str, int, str]:
-        """Files are read in order of what they hold: their names change while a log is written."""
-        return self.chain, self.sequence, str(self.path)
+    def order(self) -> tuple[bool, str, int, str]:
+        """Files are read in order of what they hold: their names change while a log is written.
+
+        One without a record comes last: it may have been begun this moment, and hold one when it is read.
+        """
+        return not self.chain, self.chain, self.sequence, str(self.path)
 
 
 def _all_of(paths: Sequence[Path], opened: ExitStack) -> Sequence[Log]:
