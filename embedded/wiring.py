@@ -9,7 +9,7 @@ from typing import Any
 
 from chassis.entrance import entrance
 from chassis.server import serving
-from chassis.settings import NO_TLS, ProcessSettings
+from chassis.settings import ProcessSettings
 from embedded.lock import owned
 from embedded.settings import EmbeddedSettings
 from gateway.settings import GatewaySettings
@@ -24,10 +24,10 @@ from services.retrieval.wiring import retrieval
 
 @asynccontextmanager
 async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
-    """Serve all services at one address, and REST when it has one; they reach each other at that address, or
-    with TLS at a Unix socket of their own.
+    """Serve all services at one address, and REST when it has one; they reach each other at a Unix socket of
+    their own.
 
-    Leaving it drains: first REST, then gRPC, then the stores are closed. Raises what is in
+    Leaving it drains: first REST, then gRPC, then that socket, then the stores are closed. Raises what is in
     `chassis.process.CANNOT_START`, `DataInUse` among it, and `pydantic.ValidationError` for a setting of a
     service.
     """
@@ -36,7 +36,7 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
     async with AsyncExitStack() as running:
         running.enter_context(owned(data))
         asked = await running.enter_async_context(entrance(settings))
-        address = running.enter_context(_inner_address(settings))
+        address = running.enter_context(_inner_address())
         services = [
             await running.enter_async_context(service)
             for service in (
@@ -55,7 +55,7 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
                 ),
             )
         ]
-        for each in dict.fromkeys((address, settings.address)):
+        for each in (address, settings.address):
             await running.enter_async_context(serving(each, services, asked))
         if settings.gateway_address:
             rest = GatewaySettings(
@@ -75,12 +75,12 @@ def _shared(settings: EmbeddedSettings) -> dict[str, Any]:
 
 
 @contextmanager
-def _inner_address(settings: EmbeddedSettings) -> Iterator[str]:
-    """Where the services call each other. A certificate need not be for the address that is listened at
-    (0.0.0.0, for one), nor of an authority that they trust: with TLS they use a socket that is theirs alone.
+def _inner_address() -> Iterator[str]:
+    """Where the services call each other: a socket that is theirs alone.
+
+    A server that is asked to stop lets running calls go on and takes no new ones, which those may still need
+    to make: it is stopped after the one that others call. Nor need a certificate be for the address that is
+    listened at (0.0.0.0, for one), or of an authority that the services trust.
     """
-    if settings.address.startswith("unix:") or settings.tls_files() == NO_TLS:
-        yield settings.address
-        return
     with TemporaryDirectory(prefix="clausegate-", dir="/tmp") as folder:  # a socket's path is short
         yield f"unix:{folder}/grpc"

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 from cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
-READY_SECONDS = 40.0
-STOP_SECONDS = 20.0
-COMMAND_SECONDS = 60.0
+READY_SECONDS = 90.0
+STOP_SECONDS = 60.0
+COMMAND_SECONDS = 120.0
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,8 @@ CLAUSES = 25
 
 @pytest.fixture
 def own(tmp_path, socket_dirs, free_port):
-    with embedded_stack(tmp_path / "data", socket_dirs(), free_port()) as stack:
+    seconds = {"CLAUSEGATE_DRAIN_SECONDS": f"{STOP_SECONDS:g}"}
+    with embedded_stack(tmp_path / "data", socket_dirs(), free_port(), **seconds) as stack:
         yield stack
 
 
@@ -33,7 +34,7 @@ async def test_a_stop_lets_a_running_upload_end_and_then_ends_the_process(own):
         receipt = await client.ingest(
             long_text(5, "amber").encode(), source="drain", path="notice.txt", progress=stop_once
         )
-        code = await asyncio.to_thread(own.process.wait, STOP_SECONDS)
+        code = await asyncio.to_thread(own.process.wait, 2 * STOP_SECONDS)
 
     assert stopped
     assert receipt.outcome == IngestOutcome.INGEST_OUTCOME_CREATED
@@ -52,7 +53,7 @@ def test_an_interrupted_upload_is_cancelled_downstream(own, tmp_path, number):
     with subprocess.Popen(
         command, cwd=ROOT, env=environment({}), stderr=subprocess.PIPE, text=True
     ) as process:
-        wait_until(lambda: spool.is_dir() and any(spool.iterdir()), 20)
+        wait_until(lambda: spool.is_dir() and any(spool.iterdir()), STOP_SECONDS)
         process.send_signal(number)
         _, errors = process.communicate(timeout=STOP_SECONDS)
     (folder / "long.txt").write_text(long_text(1, "cobalt"))
