@@ -42,7 +42,7 @@ from gateway.contracts import load_contracts
 from gateway.settings import GatewaySettings
 from gateway.wiring import serving
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 
 
 @dataclass
@@ -316,8 +316,12 @@ async def services(script: Script, **settings) -> AsyncIterator[GatewaySettings]
     """Serve the services; yields the settings of a gateway in front of them."""
     async with serving_grpc("127.0.0.1:0", [offer(script)], Entrance(drain_seconds=0.1)) as upstream:
         addresses = dict.fromkeys(("ingest_address", "retrieval_address", "answer_address"), upstream)
-        defaults = {"gateway_address": "127.0.0.1:0", "drain_seconds": 0.5, **addresses}
-        yield GatewaySettings(**defaults | settings)
+        defaults = {
+            "gateway_address": "127.0.0.1:0",
+            "drain_seconds": 0.5,
+            "health_deadline_seconds": PATIENCE_SECONDS,
+        }
+        yield GatewaySettings(**defaults | addresses | settings)
 
 
 def client_of(address: str) -> httpx.AsyncClient:

@@ -27,6 +27,7 @@ from services.ingest.wiring import ingest
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 from tests.contract.retrieval_index import MODEL
+from tests.contract.store.weaviate_server import becomes_ready
 from tests.fakes.token_issuer import AUDIENCE, ISSUER, Issuer
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -92,11 +93,11 @@ class KeyedStack:
     data: Path
 
     def client(self, credential: str | Callable[[], str]) -> clausegate.Client:
-        return clausegate.connect(self.addresses, credential=credential, deadline_seconds=30)
+        return clausegate.connect(self.addresses, credential=credential, deadline_seconds=120)
 
     def http(self, authorization: str | None) -> httpx.AsyncClient:
         headers = {} if authorization is None else {"Authorization": authorization}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30, trust_env=False)
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=120, trust_env=False)
 
 
 @asynccontextmanager
@@ -133,12 +134,14 @@ async def keyed_stack(
                 gateway_address=free,
                 **accepted,
                 drain_seconds=0,
+                health_deadline_seconds=60,
                 ingest_address=ingest_address,
                 retrieval_address=retrieval_address,
                 answer_address=answer_address,
             )
         ) as rest,
     ):
+        await becomes_ready(index.readiness)
         addresses = clausegate.Addresses(ingest_address, retrieval_address, answer_address)
         yield KeyedStack(addresses, f"http://{rest}", file, data)
 

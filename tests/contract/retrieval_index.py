@@ -166,6 +166,7 @@ async def running(folder: Path, sockets: Path, **more: Any) -> AsyncIterator[Ser
         serving(f"unix:{sockets}/retrieval", [services]) as address,
         open_channel(address) as channel,
     ):
+        await weaviate_server.becomes_ready(services.readiness)
         yield service_at(channel)
 
 
@@ -177,7 +178,8 @@ def _files() -> Iterator[dict[str, str]]:
 @contextmanager
 def _fake() -> Iterator[dict[str, str]]:
     with WeaviateServer() as server:
-        yield {"store": "weaviate", "weaviate_url": server.url, "weaviate_grpc_url": server.grpc_url}
+        where = {"weaviate_url": server.url, "weaviate_grpc_url": server.grpc_url}
+        yield {"store": "weaviate", **where, **weaviate_server.PATIENT}
 
 
 @contextmanager

@@ -24,6 +24,8 @@ KINDS = pytest.mark.parametrize("kind", ["unary_unary", "unary_stream", "stream_
 PIECE = bytes(500_000)
 SOON = 0.3
 """Seconds of a bound that is tried."""
+SLACK = 3
+"""Seconds of one that other calls are to keep, also where the machine stands still for a while."""
 LATEST = 30
 """Seconds after which a test gives up."""
 SHORT = dict.fromkeys(Load, SOON)
@@ -130,7 +132,8 @@ async def test_work_that_takes_too_long_is_ended_and_says_why(kind):
     service = Service()
     async with running(service, seconds=SHORT) as channel:
         error = await within(failure_of(call(channel, kind, b"wait", None)))
-        await within(service.ended.get())
+        for _ in range(service.begun.qsize()):  # none, when the request came after the time was over
+            await within(service.ended.get())
 
     assert (error.code, error.reason) == ("DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED")
     assert error.message == "A call of this kind is ended after 0.3 seconds."
@@ -150,7 +153,7 @@ async def test_a_client_that_sends_nothing_loses_its_call(kind):
 
 async def test_a_client_that_reads_nothing_holds_neither_work_nor_place():
     service = Service()
-    async with running(service, stall_seconds=SOON, laws=LimitLaws(running=1)) as channel:
+    async with running(service, stall_seconds=SLACK, laws=LimitLaws(running=1)) as channel:
         flood = call(channel, "unary_stream", b"flood", None)
         await within(service.ended.get())
         assert await answered(call(channel, "unary_unary", b""))

@@ -42,7 +42,7 @@ async def client(server):
 
 
 def client_of(server, key="k"):
-    return openai.AsyncOpenAI(base_url=server.url, api_key=key, max_retries=0, timeout=5)
+    return openai.AsyncOpenAI(base_url=server.url, api_key=key, max_retries=0, timeout=30)
 
 
 def ask(client, **options):
@@ -116,7 +116,7 @@ async def test_a_client_that_leaves_is_noticed(server, client, behaviour):
     await server.received(1)
     assert server.running == 1
     call.cancel()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         await server.requests[0].hung_up.wait()
         await server.requests[0].done.wait()
     assert server.running == 0

@@ -12,9 +12,9 @@ import pytest
 from services.retrieval.corpus import Article, ArticleId, Scope
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import StoreUnavailable
-from services.retrieval.store.weaviate.stores import open_stores
 from services.retrieval.tokens import stems
-from tests.contract.store.drafts import DIMENSION, Draft, put
+from tests.contract.store.drafts import Draft, put
+from tests.contract.store.weaviate_server import opened
 from tests.fakes.weaviate_behaviours import DISK_FULL, Fails, Garbage, Hangs, RejectsObjects, Slow
 from tests.fakes.weaviate_schema import Unsupported
 from tests.fakes.weaviate_server import CALLS, REST, WeaviateServer
@@ -36,7 +36,7 @@ def server():
 @asynccontextmanager
 async def store_on(server, **settings):
     where = {"weaviate_url": server.url, "weaviate_grpc_url": server.grpc_url}
-    stores = await open_stores(RetrievalSettings(**where, **settings), "model", DIMENSION)
+    stores = await opened(RetrievalSettings(**where, **settings))
     try:
         yield await stores.for_tenant("default")
     finally:
@@ -46,9 +46,16 @@ async def store_on(server, **settings):
 @pytest.fixture
 async def store(server):
     """With the old version of a document."""
-    async with store_on(server, weaviate_read_seconds=READ_SECONDS) as store:
+    async with store_on(server) as store:
         await put(store, OLD)
         yield store
+
+
+@pytest.fixture
+async def impatient(server, store):
+    """The same, which waits for a read for a short time only."""
+    async with store_on(server, weaviate_read_seconds=READ_SECONDS) as impatient:
+        yield impatient
 
 
 async def found(store):
@@ -109,12 +116,12 @@ async def test_a_full_disk_is_named_searches_go_on_and_the_write_can_be_repeated
     ids=["fails", "is away", "answers garbage", "hangs", "is slow"],
 )
 async def test_a_search_that_is_not_answered_well_is_unavailable_and_the_next_one_works(
-    server, store, behaviour
+    server, impatient, behaviour
 ):
     server.play("Search", behaviour)
     with pytest.raises(StoreUnavailable):
-        await found(store)
-    assert await found_again(store) == set(OLD.ids)
+        await found(impatient)
+    assert await found_again(impatient) == set(OLD.ids)
 
 
 async def test_what_a_server_holds_outlives_its_stop(server, store):

@@ -305,7 +305,7 @@ async def test_a_long_deadline_is_capped(script):
 
 async def test_a_deadline_that_passes_is_504(client, script):
     script.hang_after_events = 0
-    response = await client.post("/v1/query", json={}, headers={"X-Request-Timeout": "0.05"})
+    response = await client.post("/v1/query", json={}, headers={"X-Request-Timeout": "4"})
     problem_in(response, 504, "DEADLINE_EXCEEDED")
     await seen(script.cancelled)
 

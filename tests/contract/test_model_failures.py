@@ -109,7 +109,7 @@ def records(folder):
 
 
 async def recorded(folder, count: int = 1):
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         while len(found := records(folder)) < count:  # noqa: ASYNC110 - a file has no event
             await asyncio.sleep(0.01)
     return found
@@ -156,14 +156,17 @@ async def test_a_model_that_does_not_finish_is_unavailable(index, server, tmp_pa
     assert failed.kind == ("UNAVAILABLE", "UPSTREAM_UNAVAILABLE")
     assert failed.retry_after_seconds is not None
     for request in server.requests:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             await request.done.wait()
 
 
 async def test_a_model_is_given_up_before_the_callers_deadline(stubs, server):
     server.respond = lambda _: Hangs()
-    failed = await failure(rewrite(stubs, timeout=10))
-    assert failed.kind == ("UNAVAILABLE", "UPSTREAM_UNAVAILABLE")
+    # The time that is kept for our error is short: where the machine stands still in it, gRPC ends the call.
+    # It cannot do so in all three of these, which do not overlap.
+    failed = await asyncio.gather(*(failure(rewrite(stubs, timeout=seconds)) for seconds in (2, 4, 8)))
+    assert {each.code for each in failed} <= {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
+    assert ("UNAVAILABLE", "UPSTREAM_UNAVAILABLE") in [each.kind for each in failed]
 
 
 @pytest.mark.parametrize("told", [0.6, timedelta(seconds=2)], ids=["seconds", "date"])
@@ -187,7 +190,7 @@ async def test_a_rate_limit_that_stays_exhausts_the_attempts(index, server, tmp_
 
 async def test_a_pause_beyond_the_deadline_is_not_waited_for(stubs, server):
     server.respond = lambda _: Fails(429, retry_after=3_600)
-    failed = await failure(generate(stubs, timeout=5))
+    failed = await failure(generate(stubs, timeout=60))
     assert failed.kind == ("RESOURCE_EXHAUSTED", "MODEL_RATE_LIMITED")
     assert failed.retry_after_seconds == 3_600
     assert len(server.requests) == 1
@@ -228,7 +231,7 @@ async def test_a_client_that_leaves_ends_the_call_of_the_model(stubs, server, tm
     running = asyncio.create_task(TASKS[task](stubs))
     await server.received(1)
     running.cancel()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         await server.requests[0].hung_up.wait()
     (record,) = await recorded(tmp_path)
     assert record["outcome"] == "cancelled"
@@ -288,7 +291,7 @@ async def test_grading_that_fails_is_done_locally_and_the_response_says_so(stubs
 
 async def test_grading_that_hangs_leaves_time_to_answer(index, server, tmp_path):
     server.respond = when("grade", Hangs())
-    async with answering(index, tmp_path, server.url, model_deadline_seconds=2) as stubs:
+    async with answering(index, tmp_path, server.url, model_deadline_seconds=4) as stubs:
         response = await ask(stubs, timeout=60)
     assert response.statements
     assert response.metadata.grading_failure == "UPSTREAM_UNAVAILABLE"
@@ -429,7 +432,7 @@ async def test_a_service_that_stops_records_the_calls_it_cancels(index, server, 
     server.respond = when(CONTRACTS[task], Hangs())
     async with answering(index, tmp_path, server.url) as stubs:
         call = asyncio.ensure_future(TASKS[task](stubs))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             while not asked_for(server, CONTRACTS[task]):  # noqa: ASYNC110 - counts of one contract
                 await asyncio.sleep(0.01)
     await asyncio.gather(call, return_exceptions=True)

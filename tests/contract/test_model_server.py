@@ -52,7 +52,7 @@ async def server():
 
 @asynccontextmanager
 async def chatting(server, **settings):
-    settings = ModelServerSettings(**{"OPENAI_BASE_URL": server.url, "model_deadline_seconds": 10} | settings)
+    settings = ModelServerSettings(**{"OPENAI_BASE_URL": server.url, "model_deadline_seconds": 60} | settings)
     connection = Connection(settings)
     try:
         yield OpenAIChat(connection, settings)
@@ -190,7 +190,7 @@ async def test_junk_is_no_reply(server, behaviour):
 async def test_a_body_without_end_is_cut_off_by_its_size(server):
     with pytest.raises(ModelServerUnavailable, match="more than 16777216 bytes"):
         await ask(server, fake.Junk())
-    await asyncio.wait_for(server.requests[0].hung_up.wait(), 10)
+    await asyncio.wait_for(server.requests[0].hung_up.wait(), 20)
 
 
 @pytest.mark.parametrize("behaviour", [fake.Hangs(), fake.Trickles(GOOD), fake.Slowly(GOOD, 60)])
@@ -199,7 +199,8 @@ async def test_a_server_that_takes_too_long_is_given_up_before_the_callers_deadl
     with pytest.raises(ModelServerUnavailable, match="did not answer within") as failed:
         await ask(server, behaviour)
 
-    assert 0 < float(re.findall(r"within ([0-9.]+) seconds", str(failed.value))[0]) < 0.6
+    # Nothing is left of the deadline when the machine has stood still since.
+    assert 0 <= float(re.findall(r"within ([0-9.]+) seconds", str(failed.value))[0]) < 0.6
     assert failed.value.retry_after_seconds is not None
 
 
@@ -303,7 +304,7 @@ async def test_a_call_that_is_refused_names_what_to_check_and_is_not_repeated(se
 
 async def test_a_server_that_is_not_there_is_unavailable(free_port):
     settings = ModelServerSettings(
-        OPENAI_BASE_URL=f"http://127.0.0.1:{free_port()}/v1", model_attempts=2, model_deadline_seconds=5
+        OPENAI_BASE_URL=f"http://127.0.0.1:{free_port()}/v1", model_attempts=2, model_deadline_seconds=60
     )
     connection = Connection(settings)
     with pytest.raises(ModelServerUnavailable, match="cannot be reached"):
@@ -348,7 +349,7 @@ async def test_a_caller_who_goes_away_ends_the_call_at_the_server(server):
         await server.received(1)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
-        await asyncio.wait_for(server.requests[0].hung_up.wait(), 10)
+        await asyncio.wait_for(server.requests[0].hung_up.wait(), 20)
 
     assert call.cancelled()
 

@@ -31,7 +31,7 @@ from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import EmbeddingModelMismatch, Store, StoreUnavailable
 from services.retrieval.store.weaviate.index import Index
 from services.retrieval.store.weaviate.store import WeaviateStore
-from services.retrieval.store.weaviate.stores import open_stores, parts_of
+from services.retrieval.store.weaviate.stores import parts_of
 from services.retrieval.wiring import changeover
 from tests.contract.retrieval_index import Service, Text, running
 from tests.contract.store import weaviate_server
@@ -88,7 +88,7 @@ class Site:
         """The store of a tenant as a process with these settings sees it."""
         name, dimension = settings.embedding_model, settings.embedding_dimension
         if settings.store == "weaviate":
-            stores = await open_stores(settings, name, dimension)
+            stores = await weaviate_server.opened(settings, name, dimension)
         else:
             stores = EmbeddedStores(settings.data_dir / "index", name, dimension)
         try:
@@ -108,7 +108,7 @@ def is_of_other(request: Request) -> bool:
     return request.body["model"] == "other"
 
 
-async def until(condition, seconds: float = 30.0) -> None:
+async def until(condition, seconds: float = 120.0) -> None:
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0.01)
@@ -133,7 +133,8 @@ def embedded(folder: Path, stack: ExitStack) -> dict[str, object]:
 
 def weaviate_fake(folder: Path, stack: ExitStack) -> dict[str, object]:
     server = stack.enter_context(WeaviateServer())
-    return {"store": "weaviate", "weaviate_url": server.url, "weaviate_grpc_url": server.grpc_url}
+    where = {"weaviate_url": server.url, "weaviate_grpc_url": server.grpc_url}
+    return {"store": "weaviate", **where, **weaviate_server.PATIENT}
 
 
 def weaviate(folder: Path, stack: ExitStack) -> dict[str, object]:
@@ -442,7 +443,7 @@ async def test_a_process_of_the_old_model_outlives_a_restart_of_weaviate():
         async with ModelServer() as models:
             models.respond = vectors_for
             site = Site(at, models)
-            stores = await open_stores(site.old, "model", DIMENSION)
+            stores = await weaviate_server.opened(site.old)
             store = await stores.for_tenant("default")
             await put(store, FEES)
             await site.reindex()

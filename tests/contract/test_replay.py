@@ -85,8 +85,8 @@ async def test_failures_are_replayed_as_well(index, server, tmp_path):
             await stubs.queries.Query(QueryRequest(query=FEE))
         return failure_of(failed.value)
 
-    server.respond = lambda request: fake.Fails(429, retry_after=7)
-    settings = {"grading": "local", "model_deadline_seconds": 2}
+    server.respond = lambda request: fake.Fails(429, retry_after=600)
+    settings = {"grading": "local", "model_deadline_seconds": 60}
     async with answering(
         index, tmp_path / "1", server.url, record_model_calls=tmp_path / "tape", **settings
     ) as stubs:
@@ -95,7 +95,7 @@ async def test_failures_are_replayed_as_well(index, server, tmp_path):
         replayed = await failing(stubs)
 
     assert replayed == recorded
-    assert (recorded.reason, recorded.retry_after_seconds) == ("MODEL_RATE_LIMITED", 7)
+    assert (recorded.reason, recorded.retry_after_seconds) == ("MODEL_RATE_LIMITED", 600)
 
 
 @pytest.mark.parametrize("question", [LAW, ELSEWHERE])

@@ -185,7 +185,7 @@ async def test_a_client_that_reads_slowly_but_reads_has_all_of_its_response():
         answer = b""
         while piece := await asyncio.to_thread(connection.recv, 40_000):
             answer += piece
-            await asyncio.sleep(SLACK / 80)
+            await asyncio.sleep(SLACK / 60)
         connection.close()
 
     assert len(answer) > len(LARGE.answer)

@@ -79,7 +79,8 @@ def embedded():
 @contextmanager
 def fake_weaviate():
     with WeaviateServer() as server:
-        yield {"store": "weaviate", "weaviate_url": server.url, "weaviate_grpc_url": server.grpc_url}
+        where = {"weaviate_url": server.url, "weaviate_grpc_url": server.grpc_url}
+        yield {"store": "weaviate", **where, **weaviate_server.PATIENT}
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from tests.contract.gateway_services import running as gateway
 from tests.contract.retrieval_index import Text
 from tests.contract.store import weaviate_server
 from tests.contract.traces import kept_spans
-from tests.contract.weaviate_behind import RETRIEVAL, running_on, wired, within_patience
+from tests.contract.weaviate_behind import RETRIEVAL, running_on, started_on, wired, within_patience
 from tests.fakes.weaviate_behaviours import Fails, Garbage, RejectsObjects
 from tests.fakes.weaviate_server import WeaviateServer
 
@@ -145,7 +145,7 @@ async def without(socket_dirs):
     """A service that was started while nothing listened."""
     async with on_fake() as weaviate:
         await weaviate.cut()
-        async with running_on(weaviate, socket_dirs()) as running:
+        async with started_on(weaviate, socket_dirs()) as running:
             yield running
 
 
@@ -174,7 +174,7 @@ async def test_a_service_started_without_the_server_is_not_serving(without, name
 
 async def test_a_service_started_without_the_server_serves_when_it_comes(weaviate, folder):
     await weaviate.cut()
-    async with running_on(weaviate, folder) as running:
+    async with started_on(weaviate, folder) as running:
         await weaviate.mend()
         await running.becomes("SERVING")
         await running.service.put(OLD)
@@ -245,8 +245,9 @@ async def test_our_limit_passes_while_the_server_is_slow(weaviate, folder):
 
 
 async def test_a_server_that_is_ready_and_answers_no_call_makes_the_service_unready(weaviate, folder):
-    async with running_on(weaviate, folder, weaviate_read_seconds=1) as running:
+    async with running_on(weaviate, folder) as running:
         await running.service.put(OLD)
+    async with running_on(weaviate, folder, weaviate_read_seconds=0.5) as running:
         weaviate.grpc.hold()
         while await running.status() == "SERVING":
             await refusal(search(running))
@@ -324,7 +325,7 @@ async def test_an_answer_that_nobody_can_read_is_a_failure_that_shows_nothing_of
 async def starts(weaviate, folder, **more):
     """The error that keeps the service from starting."""
     with pytest.raises(ServiceError) as refused:
-        async with running_on(weaviate, folder, **more):
+        async with started_on(weaviate, folder, **more):
             pass
     return refused.value
 
@@ -360,7 +361,7 @@ async def test_an_index_of_another_make_that_comes_later_keeps_the_service_unrea
 ):
     await made_by(weaviate, identity)
     await weaviate.cut()
-    async with running_on(weaviate, folder) as running:
+    async with started_on(weaviate, folder) as running:
         await weaviate.mend()
 
         async def why():
@@ -428,7 +429,7 @@ async def test_an_alias_of_an_index_that_is_gone_is_told_at_start(fake, folder):
             await running.service.put(OLD)
         fake.database.collections.clear()
         with pytest.raises(StoreUnavailable, match=r"points to .*, which is gone from Weaviate"):
-            async with running_on(weaviate, folder):
+            async with started_on(weaviate, folder):
                 pass
 
 

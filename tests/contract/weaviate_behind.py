@@ -104,7 +104,15 @@ class Running:
 
 @asynccontextmanager
 async def running_on(weaviate: Weaviate, folder: Path, **more: Any) -> AsyncIterator[Running]:
-    """Serve retrieval at a Unix socket in `folder`."""
+    """Serve retrieval at a Unix socket in `folder`; it is ready when this yields."""
+    async with started_on(weaviate, folder, **more) as running:
+        await running.becomes("SERVING")
+        yield running
+
+
+@asynccontextmanager
+async def started_on(weaviate: Weaviate, folder: Path, **more: Any) -> AsyncIterator[Running]:
+    """Serve retrieval at a Unix socket in `folder`, ready or not."""
     settings = RetrievalSettings(data_dir=folder, model_dir=MODEL, **{**weaviate.settings, **more})
     async with (
         retrieval(settings) as services,

@@ -42,7 +42,7 @@ def test_reflection_lists_every_service(channel):
 def test_every_service_is_healthy(channel, service):
     stub = health_pb2_grpc.HealthStub(channel)
 
-    status = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=5).status
+    status = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=20).status
 
     assert status == health_pb2.HealthCheckResponse.SERVING
 

@@ -271,7 +271,7 @@ def test_no_address_in_a_document_is_ever_visited(attacked, name, make):
         form = {"source": "strangers", "path": name}
         answer = httpx.post(f"{attacked.url}/v1/documents", data=form, files=files, timeout=60)
         with socket.create_connection(("127.0.0.1", port)) as own:
-            wait_until(lambda: met, 10)
+            wait_until(lambda: met, 30)
             own_address = own.getsockname()
 
     assert answer.is_success, answer.text

@@ -116,7 +116,7 @@ async def test_a_client_of_the_gateway_that_leaves_ends_the_call_of_the_model(mo
     await model.received(1)
     call.cancel()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         await model.requests[0].hung_up.wait()
 
 

@@ -8,9 +8,7 @@ import httpx
 import pytest
 
 from services.retrieval.settings import RetrievalSettings
-from services.retrieval.store.weaviate.stores import open_stores
 from tests.contract.store import weaviate_server
-from tests.contract.store.drafts import DIMENSION
 from tests.fakes.weaviate_server import WeaviateServer
 
 KINDS = {"Article", "Chunk", "Definition", "Document", "Project", "Staged", "State"}
@@ -42,7 +40,7 @@ def server(request):
 
 async def made(server, **settings):
     """The collections after a process with these settings has opened its index, by kind."""
-    stores = await open_stores(server.model_copy(update=settings), "model", DIMENSION)
+    stores = await weaviate_server.opened(server.model_copy(update=settings))
     await stores.close()
     key = server.weaviate_api_key
     headers = {"Authorization": f"Bearer {key}"} if key else {}

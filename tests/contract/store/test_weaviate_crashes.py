@@ -19,9 +19,10 @@ from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import IncompleteVersion, IndexCounts, Store, StoreUnavailable
 from services.retrieval.store.weaviate.keys import key_of
 from services.retrieval.store.weaviate.objects import version_key
-from services.retrieval.store.weaviate.stores import WeaviateStores, open_stores
+from services.retrieval.store.weaviate.stores import WeaviateStores
 from services.retrieval.tokens import stems
-from tests.contract.store.drafts import DIMENSION, Draft, put, vector_of
+from tests.contract.store import weaviate_server
+from tests.contract.store.drafts import Draft, put, vector_of
 from tests.fakes.weaviate_behaviours import Fails, Slow
 from tests.fakes.weaviate_server import READY, WeaviateServer
 
@@ -97,7 +98,7 @@ class StoreOnFailingWeaviate(RuleBasedStateMachine):
         self.server.start()
         self.runner = asyncio.Runner()
         at = RetrievalSettings(weaviate_url=self.server.url, weaviate_grpc_url=self.server.grpc_url)
-        self.processes: list[WeaviateStores] = [self.run(open_stores(at, "model", DIMENSION)) for _ in "12"]
+        self.processes: list[WeaviateStores] = [self.run(weaviate_server.opened(at)) for _ in "12"]
         self.stores: list[Store] = [self.run(each.for_tenant(TENANT)) for each in self.processes]
         self.live: dict[DocumentId, Draft] = {}
         self.unsettled: set[DocumentId] = set()
@@ -234,7 +235,7 @@ async def processes() -> AsyncIterator[Processes]:
     """A server, and the stores of two processes with the old version of a document."""
     with WeaviateServer() as server:
         at = RetrievalSettings(weaviate_url=server.url, weaviate_grpc_url=server.grpc_url)
-        opened = [await open_stores(at, "model", DIMENSION) for _ in "12"]
+        opened = [await weaviate_server.opened(at) for _ in "12"]
         first, second = [await each.for_tenant(TENANT) for each in opened]
         await put(first, OLD)
         yield server, first, second

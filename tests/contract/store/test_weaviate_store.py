@@ -15,7 +15,7 @@ from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import IndexCounts
 from services.retrieval.store.weaviate.objects import chunk_object, document_object, staged_object
-from services.retrieval.store.weaviate.stores import WeaviateStores, open_stores, parts_of
+from services.retrieval.store.weaviate.stores import WeaviateStores, parts_of
 from services.retrieval.store.weaviate.tenants import TenantCollections
 from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import DIMENSION, Draft, put, vector_of
@@ -42,7 +42,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[RetrievalSettings]:
 @pytest.fixture
 async def stores(server: RetrievalSettings) -> AsyncIterator[WeaviateStores]:
     """Of a process."""
-    opened = await open_stores(server, "model", DIMENSION)
+    opened = await weaviate_server.opened(server)
     yield opened
     await opened.close()
 
@@ -72,7 +72,7 @@ async def collections(
 async def test_processes_may_open_a_new_index_at_once(server, tenant):
     new = server.model_copy(update={"weaviate_prefix": f"{server.weaviate_prefix}New"})
     async with AsyncExitStack() as stack:
-        opened = await asyncio.gather(*(open_stores(new, "model", DIMENSION) for _ in range(3)))
+        opened = await asyncio.gather(*(weaviate_server.opened(new) for _ in range(3)))
         for each in opened:
             stack.push_async_callback(each.close)
         first, second, third = await asyncio.gather(*(each.for_tenant(tenant) for each in opened))
