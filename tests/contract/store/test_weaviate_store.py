@@ -96,7 +96,7 @@ async def test_tenants_see_nothing_of_each_other(stores, tenant):
     assert await ours.counts() == IndexCounts(1, 1, 1, 1)
 
 
-@pytest.mark.parametrize("name", ["A" * 64, "a" * 64, "0-_x"])
+@pytest.mark.parametrize("name", ["a" * 64, "0-_x"])
 async def test_tenant_of_any_allowed_name_has_a_store_of_its_own(stores, name):
     store = await stores.for_tenant(name)
     assert await store.counts() == IndexCounts(0, 0, 0, 0)
