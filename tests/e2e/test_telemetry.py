@@ -278,6 +278,15 @@ def test_no_word_of_a_document_a_question_a_path_or_a_header_is_told(day):
     assert [word for word in WORDS if any(word.lower() in each for each in told)] == []
 
 
-def test_queues_are_empty_once_nothing_runs(day):
-    for name in ("clausegate.queue.waiting", "clausegate.queue.running", "clausegate.rpc.running"):
+LEVELS = {
+    "clausegate.queue.waiting",
+    "clausegate.queue.running",
+    "clausegate.rpc.running",
+    "clausegate.breaker.open",
+    "http.server.active_requests",
+}
+
+
+def test_a_process_that_has_stopped_leaves_nothing_waiting_running_or_open(day):
+    for name in LEVELS:
         assert not {point: value for point, value in day.collector.metrics[name].points.items() if value}

@@ -26,6 +26,7 @@ class Breaker:
     def __init__(self, pause_seconds: float) -> None:
         """It begins open; `pause_seconds` pass between probes."""
         _open.add(1, _WEAVIATE)
+        self._ended = False
         self._pause_seconds = pause_seconds
         self._closed = False
         self._unanswered = 0
@@ -76,3 +77,13 @@ class Breaker:
             _open.add(-1, _WEAVIATE)
         self._closed = True
         self._unanswered = self._unready = 0
+
+    def end(self) -> None:
+        """Nobody calls any more; safe to call twice.
+
+        It stays open, and is not counted as such: what a process last told is believed for minutes.
+        """
+        self.open()
+        if not self._ended:
+            _open.add(-1, _WEAVIATE)
+        self._ended = True

@@ -123,7 +123,7 @@ class Connection:
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
-        self._breaker.open()
+        self._breaker.end()
         await self._prober.aclose()
         await self._client.close()
 
