@@ -13,10 +13,10 @@ from typing import Annotated
 
 import typer
 
-from cli.audit_report import counted, print_report, report_as_json
+from cli.audit_report import print_report, report_as_json
 from cli.errors import CommandError
 from cli.files import private
-from cli.output import Output
+from cli.output import Output, counted
 from cli.parameters import DEFAULT_DATA, Data, Json
 from cli.running import FAILED, REFUSED, run
 from services.answer.records.chain import AuditLog

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from rich.text import Text
 
-from cli.output import Output
+from cli.output import Output, counted
 from services.answer.records.findings import ChainReport, Report, Violation
 
 
@@ -60,11 +60,6 @@ def _told(chain: ChainReport, *, checked_seals: bool) -> Sequence[str]:
             f"note: times go back in {counted(chain.steps_back, 'place')}, by {longest:.3f} s at most"
         )
     return told
-
-
-def counted(number: int, name: str) -> str:
-    """`1 record`, `2,000 records`."""
-    return f"{number:,} {name}{'s' * (number != 1)}"
 
 
 def _said(violation: Violation) -> str:

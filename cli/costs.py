@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 
 from clausegate.answer.v1.answer_pb2 import DryRun, Metadata, StageUsage
+from cli.output import counted
 from cli.tables import print_table
 
 
@@ -16,8 +17,7 @@ def cost(usage: Sequence[StageUsage]) -> str:
         return ""
     calls, sent = sum(stage.calls for stage in usage), sum(stage.prompt_tokens for stage in usage)
     received = sum(stage.completion_tokens for stage in usage)
-    asked = f"{calls} call" if calls == 1 else f"{calls} calls"
-    return f"{asked}, {sent:,} tokens sent, {received:,} received, {_dollars(usage)}"
+    return f"{counted(calls, 'call')}, {sent:,} tokens sent, {received:,} received, {_dollars(usage)}"
 
 
 def _dollars(usage: Sequence[StageUsage]) -> str:
@@ -49,8 +49,7 @@ def model_notes(metadata: Metadata) -> Iterator[str]:
     if metadata.grading_failure:
         yield f"the model's grading failed ({metadata.grading_failure}); clauses were graded locally"
     if metadata.dropped_statements:
-        number = metadata.dropped_statements
-        statements = "1 statement" if number == 1 else f"{number} statements"
+        statements = counted(metadata.dropped_statements, "statement")
         yield f"{statements} of the model left out: the documents do not carry what was said"
 
 

@@ -19,6 +19,7 @@ from clausegate.answer.v1.debug_pb2 import (
 from clausegate.answer.v1.grounding_service_pb2 import LintRule
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from cli.costs import dollars
+from cli.output import counted
 from cli.passages import visible
 from cli.tables import print_table
 
@@ -81,7 +82,7 @@ def _found(record: DebugRecord) -> Iterator[str]:
     legs = (("vectors", "cosine", record.retrieval.vector), ("keywords", "BM25", record.retrieval.bm25))
     for name, unit, leg in legs:
         best = f", best {unit} {leg.top_score:.3f}" if leg.HasField("top_score") else ""
-        yield f"{name}: {leg.count} hits{best}"
+        yield f"{name}: {counted(leg.count, 'hit')}{best}"
     yield f"together: {record.retrieval.merged.unique_chunks} different chunks"
 
 
@@ -138,7 +139,8 @@ def _budget(record: DebugRecord) -> Iterator[str]:
 
 def _verified(response: QueryResponse) -> Iterator[str]:
     if response.statements:
-        yield f"{len(response.statements)} statements and {len(response.citations)} citations stand"
+        statements, citations = len(response.statements), len(response.citations)
+        yield f"{counted(statements, 'statement')} and {counted(citations, 'citation')} stand"
     for one in response.debug.explanation.dropped_statements:
         yield f"statement {one.number} of the model left out: {_dropped(one)}"
 
@@ -157,6 +159,6 @@ def _times(record: DebugRecord) -> Iterator[str]:
 
 def _cost(one: StageUsage) -> str:
     price = dollars(one.cost_usd) if one.priced else "no price"
-    repairs = f", {one.repairs} repairs" if one.repairs else ""
+    repairs = f", {counted(one.repairs, 'repair')}" if one.repairs else ""
     sent = f"{one.prompt_tokens:,} tokens sent, {one.completion_tokens:,} received"
-    return f"{one.stage} by {one.model}: {one.calls} calls{repairs}, {sent}, {price}"
+    return f"{one.stage} by {one.model}: {counted(one.calls, 'call')}{repairs}, {sent}, {price}"

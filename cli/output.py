@@ -78,3 +78,8 @@ def as_dict(document: Mapping[str, object] | Message) -> Mapping[str, object]:
     if isinstance(document, Message):
         return MessageToDict(document, always_print_fields_with_no_presence=True)
     return document
+
+
+def counted(number: int, name: str) -> str:
+    """`1 record`, `2,000 records`."""
+    return f"{number:,} {name if number == 1 else f'{name}s'}"

@@ -19,7 +19,7 @@ from clausegate.answer.v1.research_service_pb2 import (
 from cli.connection import Gateway
 from cli.costs import footer
 from cli.errors import CommandError
-from cli.output import Output
+from cli.output import Output, counted
 from cli.panels import framed, place, question_text, section
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
 from cli.passages import Barred, reflow
@@ -115,9 +115,8 @@ def _page(snippet: Snippet) -> str:
 
 def _notes(done: SnippetsDone) -> Iterator[str]:
     if done.dropped_snippets:
-        number = done.dropped_snippets
-        left_out = "1 snippet" if number == 1 else f"{number} snippets"
-        yield f"{left_out} of the model left out: the words do not stand in the documents"
+        snippets = counted(done.dropped_snippets, "snippet")
+        yield f"{snippets} of the model left out: the words do not stand in the documents"
 
 
 def snippet_lines(done: SnippetsDone) -> Iterator[str]:

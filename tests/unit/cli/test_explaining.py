@@ -75,6 +75,14 @@ def test_a_statement_that_was_left_out_says_why_and_which_rule_it_breaks():
     assert "statement 2 of the model left out: it says more than its quotes (number)" in text
 
 
+def test_one_of_a_thing_is_told_as_one():
+    usage = [answer_pb2.StageUsage(stage="grade", model="gpt", calls=1, repairs=1)]
+    written = io.StringIO()
+    print_explanation(Console(file=written, width=200), QueryResponse(usage=usage))
+
+    assert "grade by gpt: 1 call, 1 repair, 0 tokens sent" in written.getvalue()
+
+
 def test_what_was_not_reached_is_not_shown():
     text = explained()
 
