@@ -14,7 +14,7 @@ from evals.metrics import Passage
 
 POOL = 12
 """Candidates looked at: what the answer service grades (LI-30)."""
-EXTRACTIVE = "no chat model"
+NO_MODEL = "no chat model"
 """Who answers where no model is configured."""
 FAILURES_OF_MODELS = frozenset({"CONTRACT_FAILED", "MODEL_RATE_LIMITED", "UPSTREAM_UNAVAILABLE"})
 """What a model may fail with at one question and not at the next; counted, where all else ends the run."""
@@ -125,7 +125,7 @@ async def answerers(client: Client, server: str) -> str:
     """Who grades and answers, and where: told by a dry run, which sends nothing to a model."""
     dry_run = (await client.query("Who answers?", dry_run=True)).dry_run
     models = ", ".join(f"{stage.stage} {stage.model}" for stage in dry_run.stages)
-    return f"{models} of {server}" if models else EXTRACTIVE
+    return f"{models} of {server}" if models else NO_MODEL
 
 
 def _quotes(response: QueryResponse) -> tuple[Quote, ...]:

@@ -18,8 +18,7 @@ from google.protobuf.json_format import MessageToDict
 from clausegate import ClausegateError, Client
 from clausegate.answer.v1.research_service_pb2 import UNVERIFIED_SNIPPETS_FLAG, Snippet, SnippetsDone
 from clausegate.corpus.v1.chunk_pb2 import Chunk
-from evals.asking import EXTRACTIVE as NOBODY
-from evals.asking import cost_of
+from evals.asking import NO_MODEL, cost_of
 from evals.corpora import EXAMPLES, Kind, ResearchQuestion, tree_files, unruled
 from evals.experiments import COST
 from evals.metrics import mean
@@ -102,7 +101,7 @@ async def measure(
 def _models(outcomes: Sequence[Outcome], server: str) -> str:
     """Who found the snippets, and where."""
     names = sorted({one.done.metadata.model for one in outcomes if one.done} - {""})
-    return f"{', '.join(names) or 'a model that never answered'} of {server}" if server else NOBODY
+    return f"{', '.join(names) or 'a model that never answered'} of {server}" if server else NO_MODEL
 
 
 def figures(outcomes: Sequence[Outcome], chunks: Chunks) -> dict[str, float]:
