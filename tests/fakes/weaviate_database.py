@@ -128,6 +128,8 @@ class Collection:
             name for name, config in self.definition["vectorConfig"].items() if is_multi_vector(config)
         ]
         self.tenants: dict[str, Tenant] = {}
+        self.inactive: set[str] = set()
+        """Names of tenants whose objects cannot be reached."""
 
     @property
     def searchable(self) -> list[Property]:
@@ -153,6 +155,8 @@ class Collection:
             raise Refused(f"class {self.name} has multi-tenancy enabled, but request was without tenant")
         if name not in self.tenants:
             raise Refused(f'tenant not found: "{name}"')
+        if name in self.inactive:
+            raise Refused(f"tenant not active: '{name}'")
         return self.tenants[name]
 
 

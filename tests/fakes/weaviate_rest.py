@@ -75,6 +75,20 @@ def _add_tenants(database: Database, name: str, body: list[dict[str, str]]) -> A
     return 200, body
 
 
+def _set_tenants(database: Database, name: str, body: list[dict[str, str]]) -> Answer:
+    inactive = database.collection(name).inactive
+    for each in body:
+        (inactive.discard if each["activityStatus"] == "HOT" else inactive.add)(each["name"])
+    return 200, body
+
+
+def _drop_tenants(database: Database, name: str, body: list[str]) -> Answer:
+    """That there is none is no error."""
+    for each in body:
+        database.collection(name).tenants.pop(each, None)
+    return 200, None
+
+
 def _tenant(database: Database, name: str, tenant: str) -> Answer:
     return (200 if tenant in database.collection(name).tenants else 404), None
 
@@ -138,6 +152,8 @@ ROUTES: dict[tuple[str, str], Callable[..., Answer]] = {
     ("GET", "/v1/schema/([^/]+)"): _schema,
     ("DELETE", "/v1/schema/([^/]+)"): _drop,
     ("POST", "/v1/schema/([^/]+)/tenants"): _add_tenants,
+    ("PUT", "/v1/schema/([^/]+)/tenants"): _set_tenants,
+    ("DELETE", "/v1/schema/([^/]+)/tenants"): _drop_tenants,
     ("HEAD", "/v1/schema/([^/]+)/tenants/([^/]+)"): _tenant,
     ("GET", "/v1/aliases"): _aliases,
     ("POST", "/v1/aliases"): _create_alias,

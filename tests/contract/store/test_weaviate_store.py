@@ -9,11 +9,12 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import httpx
 import pytest
 
 from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.settings import RetrievalSettings
-from services.retrieval.store.port import IndexCounts
+from services.retrieval.store.port import IndexCounts, StoreUnavailable
 from services.retrieval.store.weaviate.objects import chunk_object, document_object, staged_object
 from services.retrieval.store.weaviate.stores import WeaviateStores, parts_of
 from services.retrieval.store.weaviate.tenants import TenantCollections
@@ -101,6 +102,49 @@ async def test_tenant_of_any_allowed_name_has_a_store_of_its_own(stores, name):
     store = await stores.for_tenant(name)
     assert await store.counts() == IndexCounts(0, 0, 0, 0)
     assert (await put(store, OLD)).document.version == OLD.version
+
+
+async def asked(server: RetrievalSettings, method: str, tenant: str, what: object) -> None:
+    """An operator's request about a tenant, to every collection."""
+    key = server.weaviate_api_key.get_secret_value()
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with httpx.AsyncClient(base_url=f"{server.weaviate_url}/v1", headers=headers, timeout=60) as http:
+        for each in (await http.get("/schema")).json()["classes"]:
+            if each["class"].startswith(server.weaviate_prefix):
+                url = f"/schema/{each['class']}/tenants"
+                (await http.request(method, url, json=[what])).raise_for_status()
+
+
+CALLS = {
+    "read": lambda store: store.document(DocumentId(OLD.document_id)),
+    "search": lambda store: store.keyword_hits(["fee"], 9, ALL),
+    "count": lambda store: store.counts(),
+    "write": lambda store: store.put_chunks(NEW.version, NEW.chunks),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+async def test_a_tenant_that_was_deactivated_is_named_as_such_and_comes_back(server, stores, tenant, call):
+    store = await stores.for_tenant(tenant)
+    await put(store, OLD)
+    await asked(server, "PUT", tenant, {"name": tenant, "activityStatus": "COLD"})
+
+    with pytest.raises(StoreUnavailable, match="not active in Weaviate"):
+        await call(store)
+
+    await asked(server, "PUT", tenant, {"name": tenant, "activityStatus": "HOT"})
+    await call(store)
+    assert await store.counts() == IndexCounts(1, 1, 1, 1)
+
+
+async def test_a_tenant_that_was_deleted_is_named_as_such_and_nothing_takes_its_place(server, stores, tenant):
+    store = await stores.for_tenant(tenant)
+    await put(store, OLD)
+    await asked(server, "DELETE", tenant, tenant)
+
+    for call in CALLS.values():
+        with pytest.raises(StoreUnavailable, match="this tenant is gone from Weaviate"):
+            await call(store)
 
 
 @pytest.fixture

@@ -47,6 +47,15 @@ READ_ONLY = (
     "Weaviate takes no writes, as when its disk or memory is nearly full: give it room. Searches go on, and "
     "what was visible still is; repeat the call then."
 )
+TENANT_RETRY_SECONDS = 30.0
+INACTIVE = (
+    "The index of this tenant is not active in Weaviate: set its activity status to ACTIVE (HOT) in every "
+    "collection, and calls go on."
+)
+TENANT_GONE = (
+    "The index of this tenant is gone from Weaviate: restore a back-up, and calls go on; or restart the "
+    "retrieval service to begin with an empty index."
+)
 
 _NO_ANSWER = (
     httpx.TransportError,
@@ -58,6 +67,7 @@ _NO_ANSWER = (
 )
 _NO_ANSWER_STATUSES = frozenset({408, 429, 502, 503, 504})
 _NO_ANSWER_CODES = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED})
+_TENANTS = {"tenant not active": INACTIVE, "tenant not found": TENANT_GONE}
 _READ_ONLY_WORDS = ("read-only", "read only", "readonly", "no space left", "not enough memory")
 
 
@@ -92,6 +102,9 @@ def error_of(failure: Exception) -> StoreUnavailable:
     # Read-only first: over gRPC it says so with the code of a server that is away.
     if _is_read_only(words):
         return StoreUnavailable(READ_ONLY, retry_after_seconds=READ_ONLY_RETRY_SECONDS)
+    for said, meant in _TENANTS.items():
+        if said in words:
+            return StoreUnavailable(meant, retry_after_seconds=TENANT_RETRY_SECONDS)
     if status == 401 or code is grpc.StatusCode.UNAUTHENTICATED:
         return StoreUnavailable(KEY_REFUSED)
     if isinstance(failure, InsufficientPermissionsError) or code is grpc.StatusCode.PERMISSION_DENIED:
