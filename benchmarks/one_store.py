@@ -44,7 +44,7 @@ from inference.tokens import token_counter
 from services.retrieval.corpus import Scope
 from services.retrieval.indexes import Index
 from services.retrieval.lexicon import lexicon_stems, question_stems
-from services.retrieval.normalization import normalise
+from services.retrieval.normalisation import normalise
 from services.retrieval.queries import SearchQuery
 from services.retrieval.store.port import Legs, Store
 from services.retrieval.terms import DefinedTerms

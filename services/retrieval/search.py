@@ -23,7 +23,7 @@ from services.retrieval.evidence import (
     weigh,
 )
 from services.retrieval.lexicon import lexicon_stems, question_stems
-from services.retrieval.normalization import normalise
+from services.retrieval.normalisation import normalise
 from services.retrieval.overview import Overview, Overviews
 from services.retrieval.queries import SearchMode, SearchQuery, check_scope, check_versions
 from services.retrieval.routing import Route, Routed

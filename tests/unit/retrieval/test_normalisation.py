@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.retrieval.normalization import FILLERS, normalise
+from services.retrieval.normalisation import FILLERS, normalise
 from services.retrieval.terms import DefinedTerms
 
 NO_TERMS = DefinedTerms.of(())
