@@ -85,7 +85,9 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
         store = await open_store(Path(folder), "benchmark", DIMENSION)
         with ThreadPoolExecutor(2) as executor:
             model = GivenVectors(dict(zip(asked, vectors, strict=True)), vectors[0])
-            searches = await _search_all(Index.over(store, model, token_counter(None), executor), asked)
+            index = Index.over(store, model, token_counter(None), executor)
+            queries = [SearchQuery(text, route=False) for text in asked]
+            searches = await milliseconds(index.searcher.search, queries)
             legs = [
                 Legs(vector, 10, (question_stems(text), lexicon_stems(text)), 10)
                 for text, vector in zip(asked, vectors, strict=True)
@@ -93,33 +95,19 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
             legs_alone = await milliseconds(lambda each: store.search(each, Scope()), legs)
         memory = resident_mebibytes() - idle
         await store.close()
+    most_milliseconds, most_mebibytes = ("<= 10", "<= 300") if chunk_count >= 100_000 else ("<= 3", "")
     figures = [
         Figure("chunks", chunk_count, "chunks"),
         Figure("built at", chunk_count / built, "chunks/s"),
-        Figure("hybrid search, p50", median(searches), "ms", _target(chunk_count)),
+        Figure("hybrid search, p50", median(searches), "ms", most_milliseconds),
         Figure("hybrid search, p95", percentile(searches, 0.95), "ms"),
         Figure("  of it the legs, p50", median(legs_alone), "ms"),
-        Figure(
-            "resident memory above the idle process",
-            memory,
-            "MiB",
-            "<= 300" if chunk_count >= 100_000 else "",
-        ),
+        Figure("resident memory above the idle process", memory, "MiB", most_mebibytes),
     ]
     if peer_python:
         texts = [chunk.text for chunks in documents(contracts, chunk_count) for chunk in chunks]
         figures += _peer(peer_python, texts, asked, vectors, median(searches))
     return figures
-
-
-def _target(chunk_count: int) -> str:
-    return "<= 3" if chunk_count < 20_000 else "<= 10"
-
-
-async def _search_all(index: Index, asked: Sequence[str]) -> list[float]:
-    return await milliseconds(
-        index.searcher.search, [SearchQuery(text, route=False, background=False) for text in asked]
-    )
 
 
 def _peer(
