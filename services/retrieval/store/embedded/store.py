@@ -48,7 +48,6 @@ from services.retrieval.store.port import (
 
 FILE = "store.sqlite"
 CANNOT_OPEN = "Let the retrieval service write to the folder; restore a damaged index from a back-up."
-INGEST_AGAIN = "ingest the documents again with another CLAUSEGATE_DATA_DIR"
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -280,6 +279,6 @@ def _check_identity(database: Database, folder: Path, model_name: str, dimension
         if upgrade(connection, recorded["schema"]) != SCHEMA_VERSION:
             raise StoreUnavailable(
                 f"the index in {folder} has layout {recorded['schema']}, this release reads "
-                f"{SCHEMA_VERSION}: {INGEST_AGAIN}"
+                f"{SCHEMA_VERSION}: ingest the documents again with another CLAUSEGATE_DATA_DIR"
             )
         connection.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (SCHEMA_VERSION,))
