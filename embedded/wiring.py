@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from chassis.entrance import entrance
-from chassis.server import serving
+from chassis.server import Services, serving
 from chassis.settings import ProcessSettings
 from embedded.lock import owned
 from embedded.settings import EmbeddedSettings
@@ -31,30 +31,11 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
     `chassis.process.CANNOT_START`, `DataInUse` among it, and `pydantic.ValidationError` for a setting of a
     service.
     """
-    data = settings.data_dir
-    record, replay = settings.record_model_calls, settings.replay_model_calls
     async with AsyncExitStack() as running:
-        running.enter_context(owned(data))
+        running.enter_context(owned(settings.data_dir))
         asked = await running.enter_async_context(entrance(settings))
         address = running.enter_context(_inner_address())
-        services = [
-            await running.enter_async_context(service)
-            for service in (
-                retrieval(
-                    RetrievalSettings(data_dir=data, record_model_calls=record, replay_model_calls=replay)
-                ),
-                ingest(IngestSettings(data_dir=data, retrieval_address=address)),
-                answer(
-                    AnswerSettings(
-                        data_dir=data,
-                        retrieval_address=address,
-                        log_queries=settings.log_queries,
-                        record_model_calls=record,
-                        replay_model_calls=replay,
-                    )
-                ),
-            )
-        ]
+        services = [await running.enter_async_context(each) for each in _services(settings, address)]
         for each in (address, settings.address):
             await running.enter_async_context(serving(each, services, asked))
         if settings.gateway_address:
@@ -67,6 +48,25 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
             )
             await running.enter_async_context(serving_rest(rest))
         yield
+
+
+def _services(settings: EmbeddedSettings, address: str) -> tuple[AbstractAsyncContextManager[Services], ...]:
+    """All services, to be served at `address`, where they call each other."""
+    data = settings.data_dir
+    record, replay = settings.record_model_calls, settings.replay_model_calls
+    return (
+        retrieval(RetrievalSettings(data_dir=data, record_model_calls=record, replay_model_calls=replay)),
+        ingest(IngestSettings(data_dir=data, retrieval_address=address)),
+        answer(
+            AnswerSettings(
+                data_dir=data,
+                retrieval_address=address,
+                log_queries=settings.log_queries,
+                record_model_calls=record,
+                replay_model_calls=replay,
+            )
+        ),
+    )
 
 
 def _shared(settings: EmbeddedSettings) -> dict[str, Any]:
