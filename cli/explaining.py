@@ -20,6 +20,7 @@ from clausegate.answer.v1.grounding_service_pb2 import LintRule
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from cli.costs import dollars
 from cli.output import counted
+from cli.panels import why_refused
 from cli.passages import visible
 from cli.tables import print_table
 
@@ -28,6 +29,7 @@ FATES = {
     CandidateFate.CANDIDATE_FATE_TOO_WEAK: "dropped: too weak",
     CandidateFate.CANDIDATE_FATE_BEYOND_LIMIT: "dropped: enough better ones",
     CandidateFate.CANDIDATE_FATE_OVER_BUDGET: "dropped: over the token budget",
+    CandidateFate.CANDIDATE_FATE_REFUSED: "not used: the gate refused",
 }
 RULES = {
     GateRule.GATE_RULE_PASSED: "passed",
@@ -58,6 +60,8 @@ def print_explanation(console: Console, response: QueryResponse) -> None:
     if record.HasField("budget"):
         _section(console, "Budget", _budget(record))
     _section(console, "Verification", _verified(response))
+    if response.HasField("refusal"):
+        _section(console, "Refused", [why_refused(response.refusal)])
     _section(console, "Time and cost", [*_times(record), *map(_cost, response.usage)])
     _section(console, "Records", [f"query {record.query_id}", f"trace {record.trace_id or 'none'}"])
 
@@ -118,7 +122,7 @@ def _gate(gate: GateDecision) -> Iterator[str]:
     graded = gate.tier == GateTier.GATE_TIER_GRADED
     best = f"{gate.top_score:.3f}" if gate.HasField("top_score") else "none"
     yield f"best {'graded' if graded else 'raw'} score {best}, threshold {gate.threshold:.3f}"
-    yield f"{gate.chunks_above_threshold} candidates reach it, {gate.min_chunks_required} needed"
+    yield f"candidates that reach it: {gate.chunks_above_threshold}, needed: {gate.min_chunks_required}"
     if gate.HasField("ratio"):
         yield f"the best is {gate.ratio:.2f} times the second"
     if not gate.calibrated:
@@ -134,7 +138,7 @@ def _definitions(why: DebugExplanation) -> Iterator[str]:
 def _budget(record: DebugRecord) -> Iterator[str]:
     budget = record.budget
     yield f"{budget.final_tokens:,} of {budget.target_tokens:,} tokens used"
-    yield f"{budget.chunks_kept} chunks fit, {budget.chunks_dropped} did not"
+    yield f"{counted(budget.chunks_kept, 'chunk')} fitted, {budget.chunks_dropped} did not"
 
 
 def _verified(response: QueryResponse) -> Iterator[str]:

@@ -15,19 +15,20 @@ from rich.text import Text
 from clausegate.answer.v1.answer_pb2 import (
     AbsenceEvidence,
     DefinitionInUse,
-    GateDecision,
     GateRule,
     GateTier,
     Metadata,
     Note,
     NoteKind,
     Refusal,
+    RefusalReason,
     Statement,
     SupportingClause,
 )
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from clausegate.corpus.v1.citation_pb2 import Citation
 from cli.costs import cost, latency, model_notes
+from cli.output import counted
 from cli.passages import Barred, highlighted, reflow
 
 GRADES = {
@@ -42,8 +43,13 @@ RULES = {
     GateRule.GATE_RULE_TOO_FEW_CHUNKS: "too few clauses reach the threshold",
     GateRule.GATE_RULE_SCORE_TOO_LOW: "the best score is too low",
     GateRule.GATE_RULE_RATIO_TOO_LOW: "the best score does not stand out",
-    GateRule.GATE_RULE_PASSED: "the gate passed; nothing kept its quotes through verification",
 }
+REASONS = {
+    RefusalReason.REFUSAL_REASON_CONFIDENCE_TOO_LOW: "a model that was shown the best clauses declined",
+    RefusalReason.REFUSAL_REASON_EMPTY_CONTEXT_AFTER_BUDGET: "no relevant clause fits the token budget",
+    RefusalReason.REFUSAL_REASON_VALIDATION_FAILED: "no statement kept its quotes through verification",
+}
+"""Of a refusal of what had passed the gate."""
 ANSWER_COLOUR = "green"
 REFUSAL_COLOUR = "yellow"
 
@@ -112,7 +118,7 @@ def refusal_sections(refusal: Refusal, asked: Asked) -> Iterator[RenderableType]
     yield Text()
     yield Text(refusal.message, f"bold {REFUSAL_COLOUR}")
     yield Text(reflow(refusal.missing))
-    yield from section("Why", [_gate(refusal.gate)])
+    yield from section("Why", [_gate(refusal)])
     yield from section("Nearest clauses (not an answer)", _clauses(refusal.nearest_clauses, asked.full))
     if refusal.HasField("absence"):
         yield from section("Searched", _absence(refusal.absence))
@@ -203,8 +209,18 @@ def _note(note: Note) -> RenderableType:
     return Text.assemble(("! ", "bold yellow"), reflow(note.text), (numbers, "bold blue"))
 
 
-def _gate(gate: GateDecision) -> RenderableType:
-    text = Text(RULES.get(gate.rule, "no statement could be verified"))
+def why_refused(refusal: Refusal) -> str:
+    """What a question was refused for: the gate's rule, or what came after a gate that passed."""
+    unknown = "for a reason that this version does not know"
+    if refusal.gate.rule == GateRule.GATE_RULE_PASSED:
+        return f"the gate passed; {REASONS.get(refusal.reason, unknown)}"
+    return RULES.get(refusal.gate.rule, unknown)
+
+
+def _gate(refusal: Refusal) -> RenderableType:
+    gate, text = refusal.gate, Text(why_refused(refusal))
+    if gate.rule == GateRule.GATE_RULE_TOO_FEW_CHUNKS:
+        text.append(f", {gate.chunks_above_threshold} of {gate.min_chunks_required}")
     if gate.HasField("top_score"):
         text.append(f": best score {gate.top_score:.3f}, needed {gate.threshold:.3f}")
     tier = "graded" if gate.tier == GateTier.GATE_TIER_GRADED else "raw scores"
@@ -213,9 +229,10 @@ def _gate(gate: GateDecision) -> RenderableType:
 
 
 def _absence(absence: AbsenceEvidence) -> Iterator[RenderableType]:
-    text = Text(f"{absence.documents_searched:,} documents, {absence.pages_searched:,} pages")
+    documents, pages = absence.documents_searched, absence.pages_searched
+    text = Text(f"{counted(documents, 'document')}, {counted(pages, 'page')}")
     if absence.unreadable_pages:
-        text.append(f", {absence.unreadable_pages:,} pages without readable text", "bold red")
+        text.append(f", {counted(absence.unreadable_pages, 'page')} without readable text", "bold red")
     yield text
     if absence.term_hits:
         hits = Text("Clauses with  ", "dim")

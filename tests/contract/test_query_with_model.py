@@ -9,7 +9,7 @@ import grpc
 import pytest
 import pytest_asyncio
 
-from clausegate.answer.v1 import answer_pb2
+from clausegate.answer.v1 import answer_pb2, debug_pb2
 from clausegate.answer.v1.query_service_pb2 import QueryRequest, StreamQueryRequest
 from clausegate.corpus.v1 import citation_pb2
 from inference.tokens import estimate
@@ -148,9 +148,10 @@ async def test_definitions_of_terms_in_kept_passages_are_shown_and_can_be_quoted
 
 async def test_grades_below_the_threshold_refuse_before_the_answer_model_is_asked(stubs, server, tmp_path):
     server.respond = when("grade", graded(lambda _: 1))
-    response = await stubs.queries.Query(QueryRequest(query=LAW))
-    refusal = response.refusal
+    response = await stubs.queries.Query(QueryRequest(query=LAW, debug=True))
+    refusal, fates = response.refusal, {one.fate for one in response.debug.explanation.candidates}
     assert asked(server) == ["grade"]
+    assert fates == {debug_pb2.CANDIDATE_FATE_REFUSED, debug_pb2.CANDIDATE_FATE_TOO_WEAK}
     assert refusal.reason == answer_pb2.REFUSAL_REASON_CONFIDENCE_TOO_LOW
     assert (refusal.gate.top_score, refusal.gate.threshold, refusal.declined_by_model) == (1.0, 2.0, False)
     assert [stage.stage for stage in response.usage] == ["grade"]

@@ -38,6 +38,8 @@ class _CandidateFateEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._
     """Enough better ones were kept."""
     CANDIDATE_FATE_OVER_BUDGET: _CandidateFate.ValueType  # 4
     """It was kept, and did not fit the token budget."""
+    CANDIDATE_FATE_REFUSED: _CandidateFate.ValueType  # 5
+    """It was kept, and the gate refused the question: no answer could use it."""
 
 class CandidateFate(_CandidateFate, metaclass=_CandidateFateEnumTypeWrapper):
     """What became of a candidate."""
@@ -52,6 +54,8 @@ CANDIDATE_FATE_BEYOND_LIMIT: CandidateFate.ValueType  # 3
 """Enough better ones were kept."""
 CANDIDATE_FATE_OVER_BUDGET: CandidateFate.ValueType  # 4
 """It was kept, and did not fit the token budget."""
+CANDIDATE_FATE_REFUSED: CandidateFate.ValueType  # 5
+"""It was kept, and the gate refused the question: no answer could use it."""
 Global___CandidateFate: typing_extensions.TypeAlias = CandidateFate
 
 class _DroppedReason:

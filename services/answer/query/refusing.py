@@ -56,8 +56,11 @@ def missing_sentence(reason: RefusalReason, gate: GateDecision, hits: Sequence[T
         return "A model that was shown the nearest clauses found no answer in them."
     if gate.rule is GateRule.RATIO_TOO_LOW:
         return "No passage stands out from the others as the one that answers."
+    if gate.rule is GateRule.TOO_FEW_CHUNKS:
+        close, needed = gate.chunks_above_threshold, gate.min_chunks_required
+        return f"Too few passages come close enough to the question: {close}, and {needed} are needed."
     return (
-        "No clause answers the question: the nearest passages use its words, but the best of them reaches "
+        "No passage comes close enough to the question: the best reaches "
         f"{gate.top_score:.2f} where {gate.threshold:.2f} is needed."
     )
 

@@ -24,6 +24,7 @@ class Fate(StrEnum):
     TOO_WEAK = "too_weak"
     BEYOND_LIMIT = "beyond_limit"
     OVER_BUDGET = "over_budget"
+    REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ def explain(progress: Progress) -> Explanation:
 
 def _fate(one: GradedCandidate, progress: Progress) -> Fate:
     if one in progress.kept:
+        if progress.gate and not progress.gate.passed:
+            return Fate.REFUSED
         over = progress.packed is not None and one not in progress.packed
         return Fate.OVER_BUDGET if over else Fate.KEPT
     return Fate.BEYOND_LIMIT if one in progress.strong else Fate.TOO_WEAK

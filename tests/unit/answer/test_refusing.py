@@ -37,6 +37,18 @@ def test_the_refusal_sentence_is_exact(sources, message):
             (),
             "stands out",
         ),
+        (
+            RefusalReason.CONFIDENCE_TOO_LOW,
+            dataclasses.replace(
+                GATE,
+                rule=GateRule.TOO_FEW_CHUNKS,
+                top_score=0.6,
+                chunks_above_threshold=1,
+                min_chunks_required=2,
+            ),
+            (),
+            "come close enough to the question: 1, and 2 are needed",
+        ),
         (RefusalReason.NO_CHUNKS_RETRIEVED, dataclasses.replace(GATE, top_score=None), (), "anything to do"),
         (RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET, GATE, (), "token budget"),
         (RefusalReason.VALIDATION_FAILED, GATE, (), "stood the check"),

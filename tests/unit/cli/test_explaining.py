@@ -18,7 +18,7 @@ GATE = answer_pb2.GateDecision(
 )
 
 
-def explained(**parts) -> str:
+def explained(refusal=None, **parts) -> str:
     written = io.StringIO()
     metadata = answer_pb2.Metadata(grader="local")
     debug = debug_pb2.DebugRecord(
@@ -28,7 +28,7 @@ def explained(**parts) -> str:
         explanation=debug_pb2.DebugExplanation(**parts),
     )
     console = Console(file=written, width=200)
-    print_explanation(console, QueryResponse(metadata=metadata, debug=debug))
+    print_explanation(console, QueryResponse(metadata=metadata, debug=debug, refusal=refusal))
     return written.getvalue()
 
 
@@ -37,7 +37,7 @@ def test_the_rule_that_decided_stands_with_its_numbers():
 
     assert "refused: no candidate reaches the threshold" in text
     assert "best graded score 0.126, threshold 0.200" in text
-    assert "0 candidates reach it, 1 needed" in text
+    assert "candidates that reach it: 0, needed: 1" in text
 
 
 def test_a_candidate_says_what_it_scored_and_what_became_of_it():
@@ -63,6 +63,24 @@ def test_a_candidate_says_what_it_scored_and_what_became_of_it():
         "dropped: enough better ones",
         "cme/fees.pdf › 2. Fees",
     ]
+
+
+def test_what_a_refused_query_kept_is_not_called_kept():
+    candidate = debug_pb2.DebugCandidate(document_id="cme/fees.pdf", fate=debug_pb2.CANDIDATE_FATE_REFUSED)
+
+    text = explained(candidates=[candidate], gate=GATE)
+
+    assert "not used: the gate refused" in text
+    assert "kept" not in text
+
+
+def test_a_refusal_behind_the_gate_says_who_refused():
+    gate = answer_pb2.GateDecision(rule=answer_pb2.GATE_RULE_PASSED, passed=True)
+    refusal = answer_pb2.Refusal(reason=answer_pb2.REFUSAL_REASON_CONFIDENCE_TOO_LOW, gate=gate)
+
+    assert "the gate passed; a model that was shown the best clauses declined" in explained(
+        refusal, gate=gate
+    )
 
 
 def test_a_statement_that_was_left_out_says_why_and_which_rule_it_breaks():

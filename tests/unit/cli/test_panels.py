@@ -127,6 +127,33 @@ def test_a_refusal_says_too_what_went_wrong_with_the_model():
     assert "! the model's grading failed (CONTRACT_FAILED)" in shown({**REFUSAL, "metadata": metadata})
 
 
+@pytest.mark.parametrize(
+    ("reason", "gate", "why"),
+    [
+        (
+            "CONFIDENCE_TOO_LOW",
+            {"rule": "GATE_RULE_PASSED"},
+            "a model that was shown the best clauses declined",
+        ),
+        (
+            "EMPTY_CONTEXT_AFTER_BUDGET",
+            {"rule": "GATE_RULE_PASSED"},
+            "no relevant clause fits the token budget",
+        ),
+        ("VALIDATION_FAILED", {"rule": "GATE_RULE_PASSED"}, "no statement kept its quotes"),
+        (
+            "CONFIDENCE_TOO_LOW",
+            {"rule": "GATE_RULE_TOO_FEW_CHUNKS", "chunksAboveThreshold": 1, "minChunksRequired": 3},
+            "too few clauses reach the threshold, 1 of 3",
+        ),
+    ],
+    ids=["declined", "budget", "verification", "too few"],
+)
+def test_a_refusal_says_what_refused(reason, gate, why):
+    refusal = {**REFUSAL["refusal"], "reason": f"REFUSAL_REASON_{reason}", "gate": gate}
+    assert why in shown({"refusal": refusal})
+
+
 def test_no_asked_source_means_all():
     assert "Answer · all sources" in shown(ANSWER, sources=())
 
