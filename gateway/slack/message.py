@@ -94,14 +94,15 @@ def _is_weak(response: QueryResponse) -> bool:
 
 
 def _answer(response: QueryResponse, verdict: str) -> list[Section]:
+    """Notes stay where citations do not fit: they are short, and an answer without them says too much."""
     quotes = {citation.number: citation for citation in response.citations}
     definitions = [item for one in response.definitions for item in _definition(one, quotes)]
     return [
         Section(verdict, tuple(map(_statement, response.statements)), 2),
         Section("Supporting Clauses", tuple(map(_clause, response.supporting_clauses)), 6),
         Section("Definitions", tuple(definitions), 5),
-        Section("Citations", tuple(map(_citation, response.citations)), 3),
-        Section("Notes", tuple(map(_note, response.notes)), 4),
+        Section("Citations", tuple(map(_citation, response.citations)), 4),
+        Section("Notes", tuple(map(_note, response.notes)), 3),
     ]
 
 

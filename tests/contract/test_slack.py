@@ -471,6 +471,15 @@ async def test_a_long_answer_fits_and_says_what_it_cuts(client, script, slack, c
     assert f"trace {'ab' * 16}" in said
 
 
+async def test_the_notes_of_an_answer_are_shown_where_its_citations_do_not_fit(client, script, slack):
+    response = an_answer()
+    response.citations.extend(citation(number) for number in range(3, 60))
+    script.response = response
+    said = shown(await asked(client, slack, "May I?"))
+    assert "more that do not fit into a message here." in said
+    assert "Sources define it differently. [2]" in said
+
+
 FAILURES = {
     "unknown source": (NotFound("There is no source “nyse”.", field="sources[0]"), "DOCUMENT_NOT_FOUND"),
     "service away": (Unavailable("Retrieval is away.", retry_after_seconds=1), "UPSTREAM_UNAVAILABLE"),
