@@ -101,7 +101,10 @@ def services_within(data: Path, when_in_use: str) -> Iterator[None]:
 
 
 def _log_to(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}; --data names a folder to write to") from error
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
