@@ -7,11 +7,13 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 from weakref import WeakSet
 
 from chassis.auth import Caller
+from chassis.errors import ServiceError
 from inference.embedding.model import EmbeddingModel
 from inference.tokens import TokenCounter
 from services.retrieval.context import Assembler
@@ -120,6 +122,11 @@ class Indexes:
             )
         else:
             index.overviews.refresh()
+
+    async def first_overview(self, caller: Caller) -> None:
+        """Wait until the overview of `caller` was read, or that failed, as the log says then."""
+        with suppress(ServiceError):
+            await asyncio.wait([(await self.of(caller)).overviews.refresh()])
 
     async def close(self) -> None:
         """Stop what runs in the background; the stores belong to whoever opened them."""

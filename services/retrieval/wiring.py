@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 
 import grpc
@@ -42,6 +43,7 @@ from services.retrieval.settings import LOCAL_MODEL, RetrievalSettings
 from services.retrieval.store.embedded.reindexing import EmbeddedChangeover, MadeWith
 from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import Stores
+from services.retrieval.warming import ready_when_warm
 
 RANKING_THREADS = 2
 
@@ -64,6 +66,9 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
         indexes = Indexes(stores.for_tenant, model, counter, executor, settings.restricted_indexes)
         stack.push_async_callback(indexes.close)
         await indexes.warm(LOCAL)
+        readiness = await stack.enter_async_context(
+            ready_when_warm(stores.readiness, partial(indexes.first_overview, LOCAL))
+        )
         yield Services(
             names=tuple(
                 file.DESCRIPTOR.services_by_name[name].full_name
@@ -76,7 +81,7 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
                 )
             ),
             register=lambda server: _register(server, indexes, stores.engine),
-            readiness=stores.readiness,
+            readiness=readiness,
         )
 
 
