@@ -19,7 +19,7 @@ _PIECE = re.compile(r"[{}]|[^{}]+")
 _SIMPLE = re.compile(r"([a-z][a-z0-9]*|\*)?((?:[.#][\w-]+)*)", re.IGNORECASE)
 _ALWAYS = re.compile(r"@media\s+(?:all|screen|only\s+screen)|@layer\b[^;]*", re.IGNORECASE)
 _RELEVANT = re.compile(
-    r"display|visib|opacity|colou?r|backgr|font|posit|left|right|top|bottom|indent|clip|transf|width|height|overf"
+    r"display|visib|opacity|colou?r|backgr|font|posit|left|right|top|bottom|indent|clip|transf|width|height|overf|decor|list"
 )
 _LENGTH = re.compile(
     r"([+-]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}))\s*(px|pt|pc|in|cm|mm|em|rem|ex|ch|vw|vh|%)?"

@@ -15,6 +15,7 @@ from lxml import etree
 from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocument
 from services.ingest.errors import DocumentCorrupt, DocumentEmpty, DocumentEncoding
 from services.ingest.parsing.building import TextBuilder
+from services.ingest.parsing.css import Stylesheet
 from services.ingest.parsing.html_hidden import remove_hidden
 from services.ingest.parsing.html_tables import Frame, read_table
 from services.ingest.parsing.html_text import is_skipped, squeeze
@@ -45,6 +46,16 @@ _ENCODINGS = frozenset(
 archives, or take time quadratic in the text."""
 _LONGEST_ORDINAL = 10
 """Digits; browsers count in 32 bits, and Python refuses to read thousands of digits."""
+_STYLES = {
+    "decimal": "decimal",
+    "decimal-leading-zero": "decimalZero",
+    "lower-alpha": "lowerLetter",
+    "lower-latin": "lowerLetter",
+    "lower-roman": "lowerRoman",
+    "upper-alpha": "upperLetter",
+    "upper-latin": "upperLetter",
+    "upper-roman": "upperRoman",
+}
 _COUNTS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 
 
@@ -107,16 +118,18 @@ def parse_tree(text: str) -> etree._Element | None:
 
 def read_tree(root: etree._Element, builder: TextBuilder) -> int:
     """Write the visible blocks of a tree to a builder; how many characters are hidden from its readers."""
-    hidden = remove_hidden(root)
-    _Reader(builder).read(root)
+    sheet = Stylesheet(root)
+    hidden = remove_hidden(root, sheet)
+    _Reader(builder, sheet).read(root)
     return hidden
 
 
 class _Reader:
     """Collects the text between block elements; each block element begins and ends a block."""
 
-    def __init__(self, builder: TextBuilder) -> None:
+    def __init__(self, builder: TextBuilder, sheet: Stylesheet) -> None:
         self._builder = builder
+        self._sheet = sheet
         self._pieces: list[str] = []
         self._level: int | None = None
         self._mark: str | None = None
@@ -184,20 +197,29 @@ class _Reader:
         if self._level is not None:
             self._builder.add(BlockKind.HEADING, " ".join(text.split()), level=self._level)
         elif self._mark is not None:
-            self._builder.add(BlockKind.LIST_ITEM, f"{self._mark} {text}")
+            self._builder.add(BlockKind.LIST_ITEM, f"{self._mark} {text}".lstrip())
             self._mark = None
         else:
             self._builder.add(BlockKind.PARAGRAPH, text)
 
     def _number(self, item: etree._Element) -> str:
-        """The number or bullet before a list item."""
+        """The number or bullet before a list item; empty where its style draws none."""
         parent = item.getparent()
+        style = self._list_style(item) or ("" if parent is None else self._list_style(parent))
+        if style == "none":
+            return ""
         if parent is None or parent.tag != "ol":
             return BULLET
         own, first = _ordinal(item.get("value", "")), _ordinal(parent.get("start", ""))
         following = self._counted.get(parent, 0 if first is None else first - 1) + 1
         self._counted[parent] = following if own is None else own
-        return f"{count_as(self._counted[parent], _COUNTS.get(parent.get('type', ''), 'decimal'))}."
+        form = _STYLES.get(style) or _COUNTS.get(parent.get("type", ""), "decimal")
+        return f"{count_as(self._counted[parent], form)}."
+
+    def _list_style(self, element: etree._Element) -> str:
+        declared = self._sheet.of(element)
+        words = declared.get("list-style-type") or declared.get("list-style", "")
+        return next((word for word in words.split() if word in _STYLES or word == "none"), "")
 
 
 def _ordinal(value: str) -> int | None:

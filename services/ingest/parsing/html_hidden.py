@@ -1,4 +1,4 @@
-"""Takes out of a page the words that its style hides from everybody who looks at it.
+"""Takes out of a page the words that its style hides from everybody who looks at it, or strikes out.
 
 Recognised: `hidden`, closed dialogues, `display: none`, `visibility`, `opacity`, tiny type, text in the
 colour of its ground, what is moved off the screen, clipped or shrunk to nothing; whether `style`, `<font>` or
@@ -55,11 +55,13 @@ class _Look:
         )
 
 
-def remove_hidden(root: etree._Element) -> int:
-    """Take the hidden words out of a tree; how many characters besides white space those were."""
-    sheet = Stylesheet(root)
+def remove_hidden(root: etree._Element, sheet: Stylesheet) -> int:
+    """Take hidden and struck-out words out of a tree; how many characters the hidden ones held.
+
+    White space does not count, nor what programs read in filings (inline XBRL).
+    """
     count = 0
-    gone: list[etree._Element] = []
+    out = [(element, False) for element in root.iter("ix:header")]
     looks = [_Look()]
     # A walk keeps hold of the elements above: lxml climbs the tree whenever it lets go of one, which takes
     # time quadratic in the depth.
@@ -72,9 +74,11 @@ def remove_hidden(root: etree._Element) -> int:
                 element.tail = None
             continue
         declared = sheet.of(element)
-        if _is_gone(element, declared):
-            gone.append(element)
-        if element.tag in _NO_WORDS or gone[-1:] == [element]:
+        is_gone = _is_gone(element, declared)
+        is_out = is_gone or _is_struck(element, declared)
+        if is_out:
+            out.append((element, is_gone))
+        if is_out or element.tag in _NO_WORDS:
             walk.skip_subtree()
             looks.append(looks[-1])
             continue
@@ -82,13 +86,20 @@ def remove_hidden(root: etree._Element) -> int:
         if not looks[-1].shows():
             count += _characters(element.text)
             element.text = None
-    for element in gone:
-        count += _characters("".join(map(str, element.itertext())))
+    return count + _take_out(out)
+
+
+def _take_out(elements: list[tuple[etree._Element, bool]]) -> int:
+    """Empty elements; how many characters those held that count."""
+    count = 0
+    for element, counts in elements:
+        count += _characters("".join(map(str, element.itertext()))) if counts else 0
         _empty(element)
     return count
 
 
 _NO_WORDS = frozenset({"script", "style", "head"})
+_STRUCK = frozenset({"del", "s", "strike"})
 
 
 def _characters(text: str | None) -> int:
@@ -100,6 +111,12 @@ def _empty(element: etree._Element) -> None:
     tail = element.tail
     element.clear()
     element.tail = tail
+
+
+def _is_struck(element: etree._Element, declared: Declarations) -> bool:
+    """Whether an element's words are crossed out, and so do not hold, however well they are seen."""
+    drawn = declared.get("text-decoration-line") or declared.get("text-decoration", "")
+    return element.tag in _STRUCK or "line-through" in drawn
 
 
 def _is_gone(element: etree._Element, declared: Declarations) -> bool:

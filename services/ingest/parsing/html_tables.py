@@ -14,6 +14,8 @@ from services.ingest.parsing.html_text import is_skipped, visible_text
 
 LONGEST_CELL = 2_000
 """Characters; a cell that holds more is a part of the page, not a value."""
+MOST_COLUMNS = 100
+"""Columns that cells may span, and rows."""
 _LABEL = re.compile(r"[\[(]?(?:[A-Za-z]{1,4}|\d{0,3}(?:\.\d{1,3})*)[\])]?\.?|[•●▪◦‣·–—*-]")
 
 Rows = list[tuple[BlockKind, str]]
@@ -33,7 +35,7 @@ def read_table(table: etree._Element) -> Rows | Literal[Frame.TEXT]:
     if next(table.iterdescendants("table"), None) is not None:
         return Frame.TEXT
     elements = [row for row in table.iterdescendants("tr") if not is_skipped(row)]
-    rows = [[visible_text(cell) for cell in _cells(row)] for row in elements]
+    rows = _grid(elements)
     longest = max((len(cell) for row in rows for cell in row), default=0)
     if longest > LONGEST_CELL or all(sum(map(bool, row)) <= 1 for row in rows):
         return Frame.TEXT
@@ -50,6 +52,34 @@ def _data_rows(elements: list[etree._Element], rows: list[list[str]]) -> Rows:
         (BlockKind.TABLE_HEADER if index == 0 and is_header else BlockKind.TABLE_ROW, join_cells(row))
         for index, row in enumerate(rows)
     ]
+
+
+def _grid(rows: list[etree._Element]) -> list[list[str]]:
+    """The texts of cells in their columns; empty ones stand where a cell spans columns or rows."""
+    grid: list[list[str]] = []
+    covered: dict[int, int] = {}
+    for row in rows:
+        line: list[str] = []
+        for cell in _cells(row):
+            _skip_covered(line, covered)
+            wide = _span(cell, "colspan") if len(line) < MOST_COLUMNS else 1
+            covered.update(dict.fromkeys(range(len(line), len(line) + wide), _span(cell, "rowspan") - 1))
+            line += [visible_text(cell), *[""] * (wide - 1)]
+        _skip_covered(line, covered)
+        grid.append(line)
+    return grid
+
+
+def _skip_covered(line: list[str], covered: dict[int, int]) -> None:
+    """Add empty cells where cells of rows above reach down into a row, as far as it has come."""
+    while covered.get(len(line), 0) > 0:
+        covered[len(line)] -= 1
+        line.append("")
+
+
+def _span(cell: etree._Element, name: str) -> int:
+    value = cell.get(name, "")
+    return max(1, min(int(value), MOST_COLUMNS)) if value.isdecimal() and len(value) < 6 else 1
 
 
 def _cells(row: etree._Element) -> list[etree._Element]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from lxml import etree
 
-_SKIPPED = frozenset(
+SKIPPED = frozenset(
     """
     script style noscript noframes noembed template nav head svg math iframe object embed canvas audio video
     button select input textarea datalist
     """.split()  # noqa: SIM905 - a list would take a screen
 )
+"""Elements whose words are no part of the text: scripts, navigation, forms, drawings."""
 
 
 def is_skipped(element: etree._Element) -> bool:
-    """Whether an element's words are no part of the text: scripts, navigation, forms, decoration."""
-    return element.tag in _SKIPPED or element.get("aria-hidden") == "true"
+    """Whether an element's words are no part of the text."""
+    return element.tag in SKIPPED
 
 
 def visible_text(element: etree._Element) -> str:

@@ -221,3 +221,66 @@ def test_blocks_of_any_markup_cover_the_text_without_overlap(parse, page):
         assert document.text[position : block.span.start].strip() == ""
         position = block.span.end
     assert position == len(document.text)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<del>100</del>",
+        "<s>100</s>",
+        '<span style="text-decoration: line-through red">100</span>',
+        '<style>.old {text-decoration-line: line-through}</style><span class="old">100</span>',
+    ],
+    ids=["del", "s", "style", "sheet"],
+)
+def test_struck_out_words_are_left_out_and_are_not_hidden(parse, words):
+    document = parse(f"<p>The fee is USD {words}<ins>200</ins>.</p>")
+
+    assert (document.text, document.hidden_characters) == ("The fee is USD 200.", 0)
+
+
+def test_what_programs_read_in_filings_does_not_count_as_hidden(parse):
+    document = parse('<div style="display:none"><ix:header><p>0001234</p></ix:header></div><p>Shown</p>')
+
+    assert (document.text, document.hidden_characters) == ("Shown", 0)
+
+
+def test_words_that_only_screen_readers_skip_are_kept(parse):
+    assert parse('<p aria-hidden="true">No refunds.</p>').text == "No refunds."
+
+
+@pytest.mark.parametrize(
+    ("listed", "marks"),
+    [
+        ('<ol style="list-style-type: lower-alpha"><li>x<li>y</ol>', ["a. x", "b. y"]),
+        ("<style>ol {list-style: upper-roman outside}</style><ol><li>x<li>y</ol>", ["I. x", "II. y"]),
+        ('<ul style="list-style: none"><li>1.1 x</ul>', ["1.1 x"]),
+        ('<ol><li style="list-style-type: none">(a) x<li>y</ol>', ["(a) x", "1. y"]),
+    ],
+    ids=["letters", "sheet", "none", "one without"],
+)
+def test_lists_carry_the_marks_that_their_style_draws(parse, listed, marks):
+    assert parse(listed).text.split("\n\n") == marks
+
+
+def test_cells_that_span_rows_or_columns_leave_the_others_in_their_columns(parse):
+    document = parse(
+        "<table><tr><th>Product</th><th>Term</th><th>Fee</th></tr>"
+        '<tr><td rowspan="2">Level 1</td><td>Month</td><td>USD 1</td></tr>'
+        "<tr><td>Year</td><td>USD 9</td></tr>"
+        '<tr><td colspan="2">Minimum</td><td>USD 5</td></tr></table>'
+    )
+
+    assert document.text.split("\n") == [
+        "Product | Term | Fee",
+        "Level 1 | Month | USD 1",
+        "| Year | USD 9",
+        "Minimum |  | USD 5",
+    ]
+
+
+def test_cells_that_span_more_than_any_table_has_take_no_room(parse):
+    cells = '<td colspan="99999" rowspan="99999">x</td>' * 50
+    document = parse(f"<table><tr>{cells}</tr><tr><td>y</td><td>z</td></tr></table>")
+
+    assert document.text.split("\n")[-1].endswith("y | z")

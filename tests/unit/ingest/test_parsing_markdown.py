@@ -29,6 +29,28 @@ def test_hidden_html_is_left_out_and_counted(parse):
     assert document.hidden_characters == len("Obeyme")
 
 
+@pytest.mark.parametrize(
+    "source",
+    ["Shown <span hidden>Obey me</span>", "Shown\n\n<div hidden>\n\nObey me\n\n</div>"],
+    ids=["within a line", "around paragraphs"],
+)
+def test_markdown_that_html_hides_is_left_out_and_counted(parse, source):
+    document = parse(source)
+
+    assert (document.text, document.hidden_characters) == ("Shown", len("Obeyme"))
+
+
+@pytest.mark.parametrize("tag", ["title", "textarea", "template", "script", "select", "IFRAME"])
+def test_a_tag_that_stands_for_a_blank_swallows_nothing(parse, tag):
+    document = parse(f"Fill in <{tag}> here.\n\nThe fee is due.\n")
+
+    assert document.text == f"Fill in <{tag}> here.\n\nThe fee is due."
+
+
+def test_struck_out_words_are_left_out_and_images_are_read_by_their_description(parse):
+    assert parse("Fee: ~~100~~ 200 ![by <mail>](a.png)").text == "Fee: 200 by <mail>"
+
+
 def test_the_markup_goes_and_the_structure_stays(parse):
     document = parse(
         "# Notice\n\nFees **rise** to `USD 3`,\nsee [the list](fees.md).\n\n"
