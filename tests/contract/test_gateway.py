@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from chassis.addresses import AddressRefused
 from chassis.errors import Exhausted, NotFound, UpstreamError
@@ -31,18 +32,28 @@ from tests.contract.gateway_services import (
     services,
 )
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def script() -> Script:
-    return Script()
-
-
-@pytest.fixture
-async def client(script):
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared():
+    """One gateway for all tests that need nothing special of it: to start one takes a tenth of a second."""
+    script = Script()
     async with running(script) as client:
-        yield client
+        yield client, script
+
+
+@pytest.fixture
+def script(shared) -> Script:
+    vars(shared[1]).update(vars(Script()))
+    return shared[1]
+
+
+@pytest.fixture
+def client(shared, script):
+    return shared[0]
 
 
 async def refused(address: str) -> None:

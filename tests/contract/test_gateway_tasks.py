@@ -3,22 +3,33 @@
 import base64
 
 import pytest
+import pytest_asyncio
 
 from chassis.errors import UpstreamError
 from tests.contract.gateway_services import Script, events_of, problem_in, running
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 RESEARCH = "/v1/projects/licences/research/query"
 
 
-@pytest.fixture
-def script() -> Script:
-    return Script()
-
-
-@pytest.fixture
-async def client(script):
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared():
+    """One gateway for all tests that need nothing special of it: to start one takes a tenth of a second."""
+    script = Script()
     async with running(script) as client:
-        yield client
+        yield client, script
+
+
+@pytest.fixture
+def script(shared) -> Script:
+    vars(shared[1]).update(vars(Script()))
+    return shared[1]
+
+
+@pytest.fixture
+def client(shared, script):
+    return shared[0]
 
 
 # Paths, bodies and parameters -----------------------------------------------------------------------------
