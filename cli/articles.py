@@ -16,7 +16,7 @@ from clausegate.corpus.v1.citation_pb2 import Citation
 from cli.connection import Gateway
 from cli.costs import footer
 from cli.gateway_client import GatewayClient
-from cli.output import Output, as_dict
+from cli.output import Output, as_dict, counted
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
 from cli.passages import visible
 from cli.rest import GatewayError
@@ -90,7 +90,9 @@ async def _compile_stale(connection: Gateway, max_cost: float | None, output: Ou
         output.json({"articles": outcomes})
     else:
         failures = f", {failed} failed" if failed else ""
-        output.verbatim(f"{len(outcomes)} stale articles: {len(outcomes) - failed} compiled{failures}")
+        output.verbatim(
+            f"{counted(len(outcomes), 'stale article')}: {len(outcomes) - failed} compiled{failures}"
+        )
     return FAILED if failed else 0
 
 
@@ -107,11 +109,11 @@ def _summary(response: CompileArticleResponse) -> str:
     sourced = sum(
         claim.confidence == ClaimConfidence.CLAIM_CONFIDENCE_SOURCED for claim in article.key_claims
     )
-    parts = [article.title, f"{len(article.key_claims)} claims, {sourced} sourced"]
+    parts = [article.title, f"{counted(len(article.key_claims), 'claim')}, {sourced} sourced"]
     if article.downgraded_claims:
         parts.append(f"{article.downgraded_claims} downgraded")
     if article.chunks_left_out:
-        parts.append(f"{article.chunks_left_out} chunks did not fit")
+        parts.append(f"{counted(article.chunks_left_out, 'chunk')} did not fit")
     return " · ".join(parts)
 
 

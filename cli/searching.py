@@ -15,7 +15,7 @@ from clausegate.retrieval.v1.retrieval_service_pb2 import (
 )
 from cli.connection import Gateway
 from cli.errors import CommandError
-from cli.output import Output, as_dict
+from cli.output import Output, as_dict, counted
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, Server, Sources, split
 from cli.passages import visible
 from cli.running import REFUSED, run
@@ -124,6 +124,8 @@ async def _context(connection: Gateway, request: AssembleContextRequest, output:
 
 def _extent(response: AssembleContextResponse) -> str:
     """How much of what could be shown is shown."""
-    left_out = f"; {response.chunks_left_out:,} chunks did not fit" if response.chunks_left_out else ""
+    left_out = (
+        f"; {counted(response.chunks_left_out, 'chunk')} did not fit" if response.chunks_left_out else ""
+    )
     tokens = f"{response.token_count:,} tokens ({response.token_encoding})"
-    return f"{len(response.passages):,} passages, {tokens}{left_out}"
+    return f"{counted(len(response.passages), 'passage')}, {tokens}{left_out}"

@@ -19,6 +19,7 @@ from clausegate.retrieval.v1.document_service_pb2 import Source
 from clausegate.retrieval.v1.project_service_pb2 import Project
 from clausegate.retrieval.v1.retrieval_service_pb2 import Candidate, ResolvedDefinition
 from cli.ingestion import FileResult, Outcome
+from cli.output import counted
 from cli.passages import Barred, reflow, visible
 
 OUTCOME_STYLES = {
@@ -69,7 +70,7 @@ def print_results(console: Console, results: Sequence[FileResult]) -> None:
     print_table(console, ("Outcome", "Document", "Chunks#", "Remarks"), rows)
     counts = Counter(result.outcome for result in results)
     summary = ", ".join(f"{counts[outcome]} {outcome.lower()}" for outcome in Outcome if counts[outcome])
-    console.print(f"{len(results)} documents: {summary}", markup=False, highlight=False)
+    console.print(f"{counted(len(results), 'document')}: {summary}", markup=False, highlight=False)
 
 
 def _remarks(found: FileResult | Document) -> list[str]:

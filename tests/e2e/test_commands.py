@@ -167,7 +167,7 @@ def test_an_article_is_compiled_shown_and_compiled_again_when_stale(command, tmp
     command("ingest", str(tmp_path))
 
     assert stale.stdout.split()[0] == "terms"
-    assert again.stdout.splitlines()[-1] == "1 stale articles: 1 compiled"
+    assert again.stdout.splitlines()[-1] == "1 stale article: 1 compiled"
     assert command("articles", "delete", "terms").stdout == "removed terms\n"
     assert command("articles", "show", "terms").exit_code == 1
 
