@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +14,7 @@ from grpc_health.v1 import health_pb2
 from chassis.access import Access, access_of
 from chassis.auth import AUTHORIZATION, LOCAL, Caller, set_caller, set_credential
 from chassis.credentials import Credentials
-from chassis.errors import PermissionDenied, ServiceError, Unimplemented
+from chassis.errors import InvalidInput, PermissionDenied, ServiceError, Unimplemented
 from chassis.status import abort_of
 from chassis.storage import is_storage_failure, storage_unavailable
 
@@ -25,6 +25,8 @@ REFLECTION = "grpc.reflection."
 """What its services' names begin with. One of a version that is not offered has to end UNIMPLEMENTED: clients
 such as grpcurl ask for v1 first, and for v1alpha only then."""
 NOT_OFFERED = "This server does not offer this call; it may be of another version."
+ENTRY_BYTES = 32
+"""What an entry of metadata counts beside its key and value (RFC 9113, 6.5.2)."""
 READ_ON_SECONDS = 2.0
 """How long at most a caller that is still writing keeps a call that has failed from ending."""
 READ_ON_IDLE_SECONDS = 0.1
@@ -34,21 +36,32 @@ Handler = Any  # grpc.RpcMethodHandler of whatever messages the method has
 Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler]]
 
 
+class MetadataTooLarge(InvalidInput):
+    """The metadata of a call exceeds `ProcessSettings.max_head_bytes`."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The metadata of a call has at most {limit} bytes.")
+
+
 class CallerInterceptor(grpc.aio.ServerInterceptor):
     """Finds out who calls and whether they may, before anything of the call is read.
 
     gRPC health serves everybody, reflection everybody with a credential.
     """
 
-    def __init__(self, credentials: Credentials | None) -> None:
-        """Without credentials everybody is `LOCAL`."""
+    def __init__(self, credentials: Credentials | None, head_bytes: int) -> None:
+        """Without credentials everybody is `LOCAL`; metadata has at most `head_bytes`."""
         self._credentials = credentials
+        self._head_bytes = head_bytes
 
     async def intercept_service(
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
     ) -> Handler:
         """The handler of one call, or one that refuses it."""
         method = handler_call_details.method
+        # gRPC refuses more only to a client that has acknowledged its settings: others may send 16 MiB.
+        if metadata_bytes(handler_call_details.invocation_metadata) > self._head_bytes:
+            return _failing(MetadataTooLarge(self._head_bytes))
         if not method.startswith(f"/{HEALTH}/"):
             try:
                 caller = await self._identify(handler_call_details)
@@ -69,6 +82,11 @@ class CallerInterceptor(grpc.aio.ServerInterceptor):
         set_caller(caller)
         set_credential(values[0])
         return caller
+
+
+def metadata_bytes(metadata: Sequence[tuple[str, str | bytes]] | None) -> int:
+    """The size of a call's metadata, as HTTP/2 counts it."""
+    return sum(len(key) + len(value) + ENTRY_BYTES for key, value in metadata or ())
 
 
 def check_access(caller: Caller, access: Access) -> None:

@@ -31,7 +31,8 @@ CONNECTION_AGE_MS = 60_000
 """A client looks its server's name up again only when it loses a connection, so it would never find replicas
 that were added. After this time, give or take a tenth, it is asked to connect anew; running calls go on."""
 SILENT_CONNECTION_MS = 10_000
-"""What a connection gets to begin with HTTP/2, and to answer a ping: one every 30 s while calls run on it."""
+"""What a connection gets to begin with HTTP/2, to acknowledge our settings, and to answer a ping: one every
+30 s while calls run on it."""
 CANCELLING_MS = 10_000
 """What calls on an old connection get beyond their own time before it is closed under them."""
 
@@ -90,7 +91,7 @@ def _server(
         interceptors=[
             ServerTracing(names),
             ErrorInterceptor(),
-            CallerInterceptor(entrance.credentials),
+            CallerInterceptor(entrance.credentials, entrance.bounds.head_bytes),
             BoundsInterceptor(entrance.bounds),
         ],
         options=_options(entrance.bounds),
@@ -114,9 +115,10 @@ def _options(bounds: Bounds) -> list[tuple[str, int]]:
         ("grpc.keepalive_time_ms", 30_000),
         ("grpc.keepalive_timeout_ms", SILENT_CONNECTION_MS),
         ("grpc.server_handshake_timeout_ms", SILENT_CONNECTION_MS),
+        ("grpc.http2.settings_timeout", SILENT_CONNECTION_MS),
         ("grpc.max_allowed_incoming_connections", bounds.connections),
         ("grpc.max_concurrent_streams", bounds.streams),
-        # Beyond the first some calls are refused by chance, beyond the second all.
+        # Beyond the first some calls are refused by chance, beyond the second all, of who knows of it.
         ("grpc.max_metadata_size", bounds.head_bytes),
         ("grpc.absolute_max_metadata_size", bounds.head_bytes),
         ("grpc.max_receive_message_length", bounds.message_bytes),

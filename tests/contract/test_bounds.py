@@ -213,6 +213,35 @@ async def test_metadata_beyond_the_bound_is_refused():
     assert failed.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    """Of HTTP/2 (RFC 9113, 4.1)."""
+    return len(payload).to_bytes(3) + bytes([kind, flags]) + stream.to_bytes(4) + payload
+
+
+def literal(name: str, value: str) -> bytes:
+    """A header that is in no table (RFC 7541, 6.2.2), of fewer than 127 bytes each."""
+    return b"".join([b"\0", *(bytes([len(text)]) + text.encode() for text in (name, value))])
+
+
+async def test_metadata_beyond_the_bound_is_refused_to_a_client_that_knows_of_no_bound():
+    # One that acknowledges no settings, which gRPC itself gives 16 MiB.
+    head = b"\x83\x86" + literal(":path", f"/{NAME}/unary_unary") + literal(":authority", "localhost")
+    head += literal("content-type", "application/grpc") + literal("te", "trailers")
+    long = b"".join(literal(f"x-{number}", "x" * 100) for number in range(50))
+    async with serving("127.0.0.1:0", [], Entrance(bounds=Bounds(head_bytes=4096))) as address:
+        host, port = address.split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0) + frame(1, 5, 1, head + long))
+        received = b""
+        async with asyncio.timeout(LATEST):
+            while b"grpc-message" not in received:
+                received += await reader.read(65536)
+        writer.close()
+        await writer.wait_closed()
+
+    assert b"The metadata of a call has at most 4096 bytes." in received
+
+
 async def test_connections_beyond_the_bound_are_closed():
     async with serving(
         "127.0.0.1:0", [Services((NAME,), Service().register)], Entrance(bounds=Bounds(connections=2))
