@@ -30,7 +30,9 @@ class _ClaimConfidenceEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper
     CLAIM_CONFIDENCE_UNSPECIFIED: _ClaimConfidence.ValueType  # 0
     """Never sent."""
     CLAIM_CONFIDENCE_SOURCED: _ClaimConfidence.ValueType  # 1
-    """Its quote stands in the documents, and the claim says no number, date or negation that the quote does not."""
+    """Its quote stands in the documents, and the claim says nothing that the claim lint misses in the quote, see
+    `clausegate.answer.v1.LintRule`.
+    """
     CLAIM_CONFIDENCE_INFERRED: _ClaimConfidence.ValueType  # 2
     """The model concludes it from the documents."""
     CLAIM_CONFIDENCE_OPINION: _ClaimConfidence.ValueType  # 3
@@ -42,7 +44,9 @@ class ClaimConfidence(_ClaimConfidence, metaclass=_ClaimConfidenceEnumTypeWrappe
 CLAIM_CONFIDENCE_UNSPECIFIED: ClaimConfidence.ValueType  # 0
 """Never sent."""
 CLAIM_CONFIDENCE_SOURCED: ClaimConfidence.ValueType  # 1
-"""Its quote stands in the documents, and the claim says no number, date or negation that the quote does not."""
+"""Its quote stands in the documents, and the claim says nothing that the claim lint misses in the quote, see
+`clausegate.answer.v1.LintRule`.
+"""
 CLAIM_CONFIDENCE_INFERRED: ClaimConfidence.ValueType  # 2
 """The model concludes it from the documents."""
 CLAIM_CONFIDENCE_OPINION: ClaimConfidence.ValueType  # 3
@@ -124,7 +128,9 @@ Global___ArticleBasis: typing_extensions.TypeAlias = ArticleBasis
 
 @typing.final
 class Article(google.protobuf.message.Message):
-    """What a model made of documents, for people to read. Never evidence: no search or answer uses it."""
+    """What a model made of documents, for people to read. Never evidence: no search or answer uses it. The limits are
+    those of what `CompileArticle` stores.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -150,11 +156,11 @@ class Article(google.protobuf.message.Message):
     article_id: builtins.str
     """Names the article within the tenant."""
     title: builtins.str
-    """Its title; one line."""
+    """Its title; one line of at most 200 characters."""
     summary: builtins.str
-    """A few sentences."""
+    """A few sentences, at most 2,000 characters."""
     article_body: builtins.str
-    """The article in Markdown."""
+    """The article in Markdown that links, loads and runs nothing."""
     topic: builtins.str
     """What it was asked to be about; empty means the documents as a whole."""
     chunks_used: builtins.int
@@ -162,7 +168,9 @@ class Article(google.protobuf.message.Message):
     chunks_left_out: builtins.int
     """Chunks of the scope that did not fit into the token budget."""
     downgraded_claims: builtins.int
-    """Claims that the model called sourced, and whose quotes or numbers do not stand in the documents."""
+    """Claims that the model called sourced and that are told as inferred: their quote does not stand in the documents,
+    or they say more than it.
+    """
     model: builtins.str
     """The chat model that wrote it."""
     prompt_version: builtins.str
@@ -171,19 +179,19 @@ class Article(google.protobuf.message.Message):
     """Whether documents of its scope were changed, added or removed since. Decided when read, never stored."""
     @property
     def key_claims(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___ArticleClaim]:
-        """What it claims; at least one."""
+        """What it claims; 1 to 50, each one line of at most 1,000 characters."""
 
     @property
     def concepts(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Concepts that it treats."""
+        """Concepts that it treats; at most 50."""
 
     @property
     def backlink_suggestions(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Backlink]:
-        """Articles that it might point to."""
+        """Articles that it might point to; at most 50."""
 
     @property
     def open_questions(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Questions that the documents leave open."""
+        """Questions that the documents leave open; at most 50."""
 
     @property
     def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
