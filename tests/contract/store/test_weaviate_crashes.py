@@ -24,6 +24,7 @@ from services.retrieval.tokens import stems
 from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import Draft, put, vector_of
 from tests.fakes.weaviate_behaviours import Fails, Slow
+from tests.fakes.weaviate_database import Database
 from tests.fakes.weaviate_server import READY, WeaviateServer
 
 ALL = Scope()
@@ -223,6 +224,39 @@ class StoreOnFailingWeaviate(RuleBasedStateMachine):
         assert {each.definition_id for each in definitions} == {
             each.definition_id for version in versions for each in version.definitions
         }
+
+
+class CollectingServer(WeaviateServer):
+    """Loses the chunks of a version right before its flip, as when another process took it for dead."""
+
+    losing: str = ""
+
+    def _answer_grpc(self, call: str, sent: bytes, context: grpc.ServicerContext) -> bytes:
+        if self.losing and call == "BatchObjects" and self.losing.encode() in sent and b"chunk_count" in sent:
+            self._locked(self._lose)
+        return super()._answer_grpc(call, sent, context)
+
+    def _lose(self, database: Database) -> None:
+        for name, collection in database.collections.items():
+            if "Chunk_" in name:
+                objects = collection.tenants[TENANT].objects
+                dead = [key for key, each in objects.items() if each.properties["generation"] == self.losing]
+                for key in dead:
+                    del objects[key]
+
+
+async def test_a_version_whose_chunks_are_collected_at_its_flip_is_not_acknowledged() -> None:
+    with CollectingServer() as server:
+        at = RetrievalSettings(weaviate_url=server.url, weaviate_grpc_url=server.grpc_url)
+        opened = await weaviate_server.opened(at)
+        store = await opened.for_tenant(TENANT)
+        await put(store, OLD)
+        await store.put_chunks(NEW.version, NEW.chunks)
+        await store.put_definitions(NEW.version, NEW.definitions)
+        server.losing = NEW.generation
+        with pytest.raises(IncompleteVersion):
+            await store.commit(NEW.document)
+        await opened.close()
 
 
 OLD, NEW = draft("a.txt", 1), draft("a.txt", 2)

@@ -13,8 +13,9 @@ An index that another took the place of takes no writes. That is asked before a 
 flip: a write that was overtaken is not acknowledged, so whoever sent it sends it again, to the other index.
 
 Two writers of one document in a process wait for each other. Two processes do not: the last flip wins, and
-a writer whose objects another collected finds them missing before its flip. One that flips while another
-deletes its version loses the document, as the log says: ingest writes a document once at a time.
+a writer whose objects another collected finds them missing before its flip or right after it, and is not
+acknowledged. Only one that stood still between looking which version is live and deleting what it took for
+dead can still take an acknowledged version with it, as the log says: ingest writes a document once at a time.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -35,7 +36,7 @@ from weaviate.collections.classes.filters import FilterReturn
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
 from services.retrieval.corpus import Definition, Document, DocumentId, EmbeddedChunk, Generation, Version
-from services.retrieval.store.port import Committed, IncompleteVersion, StoreUnavailable, VersionIsLive
+from services.retrieval.store.port import Committed, StoreUnavailable, VersionIsLive
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.failures import failed, of_objects
 from services.retrieval.store.weaviate.keys import key_of
@@ -47,6 +48,7 @@ from services.retrieval.store.weaviate.objects import (
     staged_object,
     version_key,
 )
+from services.retrieval.store.weaviate.stored import Stored
 from services.retrieval.store.weaviate.tenants import TenantCollections
 
 logger = logging.getLogger(__name__)
@@ -58,20 +60,6 @@ CheckWritable = Callable[[], Awaitable[None]]
 REMOVAL = Generation("")
 """Of the version whose sign says that a document is being removed; no version of a document has it."""
 RECOUNT_PAUSES_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What is stored of a version, live or not."""
-
-    chunks: int
-    windows: int
-    terms: Sequence[str]
-    """The folded term of each definition."""
-
-    def is_whole(self, document: Document) -> bool:
-        """Whether it is as much as the document says."""
-        return (self.chunks, len(self.terms)) == (document.chunk_count, document.definition_count)
 
 
 class Writer:
@@ -113,11 +101,7 @@ class Writer:
             )
             if version in staged:
                 stored = await self._seen_whole(document, stored)
-            if not stored.is_whole(document):
-                raise IncompleteVersion(
-                    f"{document_id}: {stored.chunks} of {document.chunk_count} chunks and "
-                    f"{len(stored.terms)} of {document.definition_count} definitions are stored"
-                )
+            stored.check(document)
             before = {version_key(each.version): each.version for each in live.values()}
             dead = {version: document.version, **before}
             await self._insert(
@@ -127,7 +111,10 @@ class Writer:
             flipped = document_object(visible, stored.windows, set(stored.terms))
             with self._owing_revision():
                 await self._insert(self._names.documents, [flipped])
-                revision, _ = await asyncio.gather(self._revise(), self._check_writable())
+                revision, after, _ = await asyncio.gather(
+                    self._revise(), self._stored(document.version), self._check_writable()
+                )
+            (await self._seen_whole(document, after)).check(document)
             with _left_for_later():
                 await self._collect_dead(document_id, staged | dead.keys())
         return Committed(visible, bool(before.keys() - {version}), revision)
