@@ -18,6 +18,10 @@ def test_weaviates_first_start_waits_for_all_its_nodes(manifests):
     assert manifests.workloads["weaviate"].spec["podManagementPolicy"] == "Parallel"
 
 
+def test_a_node_of_weaviate_is_repaired_before_the_next_one_is_rolled(manifests):
+    assert manifests.workloads["weaviate"].spec["minReadySeconds"] == 30
+
+
 def test_weaviates_nodes_find_each_other_before_they_are_ready(manifests):
     peers = manifests.of("Service")["weaviate-peers"]["spec"]
     host, _, port = manifests.environment("weaviate")["CLUSTER_JOIN"].partition(":")
