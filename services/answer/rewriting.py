@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
-from chassis.errors import Conflict, InvalidInput
+from chassis.errors import InvalidInput
 from services.answer.answers import Citation, Metadata
 from services.answer.articles.markup import added_markup
 from services.answer.context import ContextTooSmall, Material, enclose, lay_out
@@ -28,7 +28,7 @@ from services.answer.limits import check_scope, check_text
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.records.usage import StageUsage
-from services.answer.verification.citing import Citations, Origin, quote_in
+from services.answer.verification.citing import Citations, Origin, check_live, quote_in
 from services.answer.verification.lint import Finding, LintRule, lint
 from services.answer.verification.signing import Signer
 
@@ -154,13 +154,14 @@ class Rewriting:
             for one in kept.reply.references
             if material.quoted(one.chunk, one.quote)
         ]
-        chunks, documents = await self._retrieval.read_back(chunk.chunk_id for chunk, _ in named)
+        quoted = [chunk.chunk_id for chunk, _ in named]
+        chunks, documents = await self._retrieval.read_back(quoted)
+        check_live(quoted, chunks)
         contract = rewrite.CONTRACT
         origin = Origin(self._config_sha256, kept.model, contract.version, contract.sha256)
         citations = Citations(chunks, documents, origin, self._signer)
         for chunk, quote in named:
-            if citations.cite(quote_in(chunk, quote, whole_sentences=True)) is None:
-                raise Conflict("A document that the text rests on is being replaced; repeat the call.")
+            citations.cite(quote_in(chunk, quote, whole_sentences=True))
         return citations.all
 
 

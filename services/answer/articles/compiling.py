@@ -39,7 +39,7 @@ from services.answer.query.stating import overstates
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.records.usage import StageUsage
-from services.answer.verification.citing import Citations, Origin, quote_in
+from services.answer.verification.citing import Citations, Origin, check_live, quote_in
 from services.answer.verification.lint.inventory import Inventory
 from services.answer.verification.signing import Signer
 
@@ -159,7 +159,8 @@ class Compiling:
                 # A third of a second of work where the material is long.
                 held = await asyncio.to_thread(held_by, material, scope.topic)
                 return _Shown(scope, basis, found, material, held)
-        raise Conflict("Documents of the scope are being replaced; repeat the call.")
+        message = "Documents of the scope are being replaced; repeat the call."
+        raise Conflict(message, retry_after_seconds=1.0)
 
     async def _basis(self, scope: ArticleScope) -> Basis:
         documents = await self._retrieval.documents(scope.sources, scope.document_ids)
@@ -205,7 +206,9 @@ class Compiling:
         """The claims; a sourced one that its quote does not carry counts as inferred."""
         topic = shown.scope.topic
         claims = [(one, carrier(one, shown.material, topic)) for one in kept.reply.key_claims]
-        stored, documents = await self._retrieval.read_back(chunk.chunk_id for _, chunk in claims if chunk)
+        quoted = [chunk.chunk_id for _, chunk in claims if chunk]
+        stored, documents = await self._retrieval.read_back(quoted)
+        check_live(quoted, stored)
         contract = article.CONTRACT
         origin = Origin(self._policy.sha256(), kept.model, contract.version, contract.sha256)
         citations = Citations(stored, documents, origin, self._signer)
@@ -225,10 +228,9 @@ def _claim(claim: KeyClaim, chunk: Chunk | None, citations: Citations, topic: st
         return ArticleClaim(text, ClaimConfidence("inferred" if inferred else claim.confidence), None)
     quote = quote_in(chunk, claim.quote or "", whole_sentences=True)
     citation = citations.cite(quote)
-    if citation is None:
-        raise Conflict("A document that the article quotes is being replaced; repeat the call.")
     # What was shown may have been a part of the chunk, without the `shall not:` above a list.
-    if not citations.says_something(quote) or overstates(text, [citation.quote], topic):
+    carried = citation and citations.says_something(quote) and not overstates(text, [citation.quote], topic)
+    if not carried:
         return ArticleClaim(text, ClaimConfidence.INFERRED, None)
     return ArticleClaim(text, ClaimConfidence.SOURCED, citation)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chassis.errors import Conflict
 from inference.tokens import TokenCounter
 from services.answer.answers import Answer, RefusalReason, Statement
 from services.answer.context import format_chunk, format_entry
@@ -26,7 +25,7 @@ from services.answer.query.stating import Claim
 from services.answer.records.tasks import Task
 from services.answer.records.tracking import Progress
 from services.answer.sentences import Sentence, whole
-from services.answer.verification.citing import Citations, Origin
+from services.answer.verification.citing import Citations, Origin, check_live
 from services.answer.verification.signing import Signer
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Drafting:
         """The verified answer from the kept passages of a query, or why there is none.
 
         Raises what `Completer.ask` raises: a model that fails is an error, and nothing stands in for it; and
-        `Conflict` when nothing could be verified because documents were replaced meanwhile.
+        `Conflict` when a document that was to be quoted was replaced meanwhile.
         """
         definitions = await self._define(progress, found)
         draft = self._fit(progress, found, definitions)
@@ -123,17 +122,16 @@ class Drafting:
             citations = Citations(chunks, documents, self._origin(progress), self._signer)
             if claims is None:
                 sentences = _best_sentences(draft.kept, found)
+                check_live([one.chunk.chunk_id for one in sentences], chunks)
+                check_live([one.chunk_id for one in draft.asked_definitions()], chunks)
                 statements = stating.extracted(draft, sentences, citations)
             else:
+                check_live([quote.chunk_id for claim in claims for quote in claim.quotes], chunks)
                 stated = stating.borne_out(claims, citations, draft.question)
                 statements, progress.dropped = stated.statements, stated.dropped
                 progress.dropped_statements = len(stated.dropped)
                 draft = _with_definitions_in_use(draft, statements)
                 span.set_attribute("clausegate.dropped_statements", len(stated.dropped))
-            if not statements and any(each not in chunks for each in draft.chunk_ids()):
-                # What is left of them may say nothing, and what took their place may say it all.
-                message = "A document that the answer rests on is being replaced; repeat the call."
-                raise Conflict(message, retry_after_seconds=1.0)
             answer = compose(draft, statements, citations, chunks, documents) if statements else Answer()
             span.set_attribute("clausegate.citations", len(answer.citations))
         return answer

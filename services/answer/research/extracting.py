@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from chassis.errors import Conflict
 from inference.tokens import TokenCounter
 from services.answer.answers import GateRule, RefusalReason
 from services.answer.context import format_chunk, lay_out
@@ -27,7 +26,7 @@ from services.answer.records.usage import StageUsage
 from services.answer.research.excerpts import excerpts
 from services.answer.research.snippets import Delivered, Passage, Snippet, Wanted, checked_summary, deliver
 from services.answer.research.wording import NOTHING_FOUND, none_stands
-from services.answer.verification.citing import EXTRACTIVE, Citations, Origin
+from services.answer.verification.citing import EXTRACTIVE, Citations, Origin, check_live
 from services.answer.verification.signing import Signer
 
 if TYPE_CHECKING:
@@ -165,16 +164,13 @@ class Extractor:
     async def _verify(self, passages: Sequence[Passage], wanted: Wanted, model: str) -> Delivered:
         """Re-read every chunk that is quoted, and deliver what stands there now.
 
-        Raises `Conflict` when nothing does because documents were replaced meanwhile.
+        Raises `Conflict` when a document that is quoted was replaced meanwhile.
         """
         quoted = [one.chunk.chunk_id for one in passages if one.chunk]
         stored, documents = await self._retrieval.read_back(quoted)
+        check_live(quoted, stored)
         citations = Citations(stored, documents, self._origin(model), self._signer)
-        delivered = deliver(passages, citations, wanted)
-        if not delivered.verified and any(each not in stored for each in quoted):
-            message = "A document that the passages come from is being replaced; repeat the call."
-            raise Conflict(message, retry_after_seconds=1.0)
-        return delivered
+        return deliver(passages, citations, wanted)
 
     def _origin(self, model: str) -> Origin:
         config_sha256 = self._policy.sha256()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from chassis.errors import Conflict
 from services.answer.answers import Certificate, Citation
 from services.answer.corpus import Chunk, Definition, Document, PageSpan, Span
 from services.answer.sentences import Sentence, says_something, sentences_around
@@ -66,6 +67,17 @@ def pages_of(pages: Sequence[PageSpan], span: Span) -> tuple[int | None, int | N
     """First and last of `pages` that hold something of `span`; None twice where the format has no pages."""
     numbers = [page.page for page in pages if page.span.overlap(span)]
     return (min(numbers), max(numbers)) if numbers else (None, None)
+
+
+def check_live(quoted: Iterable[str], stored: Mapping[str, Chunk]) -> None:
+    """Raise `Conflict` unless every chunk that is to be quoted, by id, is among those that were read back.
+
+    Without its words an answer would be another one, and nobody could tell: what took their place may say
+    more, or the opposite.
+    """
+    if any(chunk_id not in stored for chunk_id in quoted):
+        message = "A document that was to be quoted is being replaced; repeat the call."
+        raise Conflict(message, retry_after_seconds=1.0)
 
 
 class Citations:
