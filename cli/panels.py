@@ -68,7 +68,7 @@ class Asked:
 def response_panel(response: QueryResponse, asked: Asked) -> Panel:
     """The whole response, answered or refused."""
     refused = response.HasField("refusal")
-    sections = refusal_sections(response.refusal, asked) if refused else answer_sections(response, asked)
+    sections = _refusal_sections(response.refusal, asked) if refused else _answer_sections(response, asked)
     verdict = "Not addressed" if refused else "Possibly related" if _is_weak(response) else "Answer"
     colour = ANSWER_COLOUR if verdict == "Answer" else REFUSAL_COLOUR
     title = Text.assemble((verdict, f"bold {colour}"), (f" · {_sources(asked)}", "bold"))
@@ -102,7 +102,7 @@ def _is_weak(response: QueryResponse) -> bool:
     return bool(weak) and all(weak.issuperset(each.citation_numbers) for each in response.statements)
 
 
-def answer_sections(response: QueryResponse, asked: Asked) -> Iterator[RenderableType]:
+def _answer_sections(response: QueryResponse, asked: Asked) -> Iterator[RenderableType]:
     """Answer, Supporting Clauses, Definitions, Citations and Notes (LI-43), the empty ones left out."""
     citations = {citation.number: citation for citation in response.citations}
     yield from section("Answer", (_statement(statement) for statement in response.statements))
@@ -113,7 +113,7 @@ def answer_sections(response: QueryResponse, asked: Asked) -> Iterator[Renderabl
     yield from section("Notes", (_note(note) for note in response.notes))
 
 
-def refusal_sections(refusal: Refusal, asked: Asked) -> Iterator[RenderableType]:
+def _refusal_sections(refusal: Refusal, asked: Asked) -> Iterator[RenderableType]:
     """The refusal's sentence, the rule that fired, the nearest clauses, and what was searched."""
     yield Text()
     yield Text(refusal.message, f"bold {REFUSAL_COLOUR}")

@@ -44,7 +44,7 @@ class ResolvedDefinition:
 async def define(store: Store, terms: Sequence[str], scope: Scope) -> list[ResolvedDefinition]:
     """Every definition of the terms, in the order asked, then by document and position; depth 1."""
     folded = list(dict.fromkeys(map(fold_term, terms)))
-    known = by_term(await store.definitions(folded, scope))
+    known = _by_term(await store.definitions(folded, scope))
     return [
         ResolvedDefinition(definition, 1, "", conflicting(definition, known[term]))
         for term in folded
@@ -66,7 +66,7 @@ async def resolve(
         if not uses:
             break
         folded = list(dict.fromkeys(use.term for _, use in uses))
-        known = by_term(await store.definitions(folded, scope))
+        known = _by_term(await store.definitions(folded, scope))
         readings = []
         for reading, use in uses:
             for definition in reading.meaning(use, known.get(use.term, ())):
@@ -96,17 +96,17 @@ class Reading:
         document_id = self.passage.document_id
         if document_id is None:
             sources = dict.fromkeys(definition.source for definition in known)
-            return [definition for source in sources for definition in first_document(known, source)]
+            return [definition for source in sources for definition in _first_document(known, source)]
         if self.passage.text[use.start].islower():
             known = [definition for definition in known if not definition.term[:1].isupper()]
         own = [definition for definition in known if definition.version.document_id == document_id]
-        return distinct(own) or first_document(known, source_of(document_id))
+        return _distinct(own) or _first_document(known, source_of(document_id))
 
 
-def first_document(definitions: Sequence[Definition], source: str) -> list[Definition]:
+def _first_document(definitions: Sequence[Definition], source: str) -> list[Definition]:
     """Those of the first document of `source`, differently worded ones all."""
     of_source = [definition for definition in definitions if definition.source == source]
-    return distinct([each for each in of_source if each.version == of_source[0].version])
+    return _distinct([each for each in of_source if each.version == of_source[0].version])
 
 
 def conflicting(definition: Definition, others: Sequence[Definition]) -> tuple[Definition, ...]:
@@ -116,10 +116,10 @@ def conflicting(definition: Definition, others: Sequence[Definition]) -> tuple[D
     """
     foreign = [each for each in others if each.version.document_id != definition.version.document_id]
     foreign.sort(key=lambda each: each.source == definition.source)
-    return tuple(distinct([definition, *foreign])[1 : MAX_CONFLICTING + 1])
+    return tuple(_distinct([definition, *foreign])[1 : MAX_CONFLICTING + 1])
 
 
-def distinct(definitions: Sequence[Definition]) -> list[Definition]:
+def _distinct(definitions: Sequence[Definition]) -> list[Definition]:
     """The definitions without those that repeat the words of an earlier one."""
     by_wording: dict[str, Definition] = {}
     for definition in definitions:
@@ -127,7 +127,7 @@ def distinct(definitions: Sequence[Definition]) -> list[Definition]:
     return list(by_wording.values())
 
 
-def by_term(definitions: Iterable[Definition]) -> dict[str, list[Definition]]:
+def _by_term(definitions: Iterable[Definition]) -> dict[str, list[Definition]]:
     """Definitions under their folded term, order kept."""
     grouped: dict[str, list[Definition]] = defaultdict(list)
     for definition in definitions:
