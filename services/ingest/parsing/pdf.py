@@ -8,7 +8,7 @@ are spelt out, and white space is one space, as a viewer copies it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pymupdf
@@ -25,6 +25,7 @@ from services.ingest.errors import (
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.layout import Fragment, Paragraph, Row, make_paragraphs, merge_spans, read_page
 from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.pdf_covered import read_spans, uncovered
 from services.ingest.parsing.pdf_hidden import PageText, sift
 from services.ingest.parsing.pdf_hidden import Span as PdfSpan
 from services.ingest.parsing.running import drop_running_rows
@@ -32,8 +33,8 @@ from services.ingest.parsing.tables import Table, find_tables, may_hold_table
 
 SCALE = 10
 """Lengths are whole numbers: tenths of a point."""
-FLAGS = mupdf.FZ_STEXT_MEDIABOX_CLIP | mupdf.FZ_STEXT_PRESERVE_SPANS
-"""One line per span of one font; no images; white space and ligatures normalised."""
+FLAGS = mupdf.FZ_STEXT_MEDIABOX_CLIP | mupdf.FZ_STEXT_PRESERVE_SPANS | mupdf.FZ_STEXT_COLLECT_VECTORS
+"""One line per span of one font; shapes, but no images; white space and ligatures normalised."""
 SHRINK_EVERY = 50
 """Pages after which MuPDF's cache of fonts and images is emptied: keeps 1,600 pages flat."""
 Progress = Callable[[int, int], None]
@@ -154,8 +155,10 @@ def read_content(page: pymupdf.Page) -> PageContent:
 
 def read_text(page: pymupdf.Page) -> PageText:
     """The spans of a page that are to be read, in drawing order."""
-    blocks = page.get_text("dict", flags=FLAGS)["blocks"]
-    return sift(page, [span for block in blocks for line in block.get("lines", ()) for span in line["spans"]])
+    spans, shapes = read_spans(page.get_text("dict", flags=FLAGS)["blocks"])
+    spans, covered = uncovered(page, spans, shapes, FLAGS) if shapes else (spans, 0)
+    text = sift(page, spans)
+    return replace(text, hidden_characters=text.hidden_characters + covered) if covered else text
 
 
 def fragments_of(text: PageText) -> list[Fragment]:

@@ -2,7 +2,7 @@
 
 Hidden is what is drawn invisibly, all but transparent or tinier than a point, and white text with nothing
 coloured below it. MuPDF itself leaves out what lies outside the page and in optional content that is off.
-Text that another shape covers is not recognised.
+What lies below a rectangle is the matter of `pdf_covered`; below other shapes it is not recognised.
 
 Hidden text is left out and counted, since instructions to a model are slipped into documents so. But a scan
 carries its words as invisible text over its images: those are kept, and the page is told to be a scan.

@@ -249,6 +249,49 @@ def test_text_of_a_layer_that_is_off_is_left_out(parse):
     assert "Grade" not in parse(document).text
 
 
+@pytest.mark.parametrize(("fill", "cover"), [((0, 0, 0), "█"), ((1, 1, 1), "")], ids=["black", "white"])
+def test_words_below_a_filled_box_are_left_out_and_counted(parse, fill, cover):
+    document = pages_of("")
+    document[0].insert_text((72, 72), "The fee is USD 45,000 for each month", fontsize=11)
+    document[0].draw_rect(pymupdf.Rect(123, 60, 185, 78), fill=fill, color=None)
+    parsed = parse(document)
+
+    assert parsed.text.split() == f"The fee is {cover} for each month".split()
+    assert parsed.hidden_characters == len("USD45,000")
+
+
+def test_a_box_with_a_label_covers_what_is_below_it(parse):
+    document = pages_of("")
+    put_lines(document[0], ["The fee is secret and large", "It is due monthly"])
+    document[0].draw_rect(pymupdf.Rect(70, 60, 300, 76), fill=(0, 0, 0))
+    document[0].insert_text((90, 72), "Exempt", fontsize=10, color=(1, 1, 1))
+    parsed = parse(document)
+
+    assert "secret" not in parsed.text
+    assert "Exempt" in parsed.text
+    assert "It is due monthly" in parsed.text
+
+
+@pytest.mark.parametrize("kind", ["below", "marker", "translucent", "annotation", "line"])
+def test_words_that_a_box_does_not_cover_are_kept(parse, kind):
+    document = pages_of("")
+    page, box = document[0], pymupdf.Rect(100, 60, 300, 78)
+    if kind == "below":
+        page.draw_rect(box, fill=(0.8, 0.9, 1), color=None)
+    page.insert_text((72, 72), LINE)
+    if kind == "marker":
+        page.add_highlight_annot(box)
+    elif kind == "translucent":
+        page.draw_rect(box, fill=(1, 1, 0), color=None, fill_opacity=0.4)
+    elif kind == "annotation":
+        page.add_redact_annot(box, fill=(0, 0, 0))
+    elif kind == "line":
+        page.draw_rect(pymupdf.Rect(72, 67, 500, 68), fill=(1, 0, 0), color=None)
+    parsed = parse(document)
+
+    assert (parsed.text, parsed.hidden_characters) == (LINE, 0)
+
+
 def scanned(document: pymupdf.Document, box: pymupdf.Rect) -> None:
     pixels = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 20, 20))
     pixels.clear_with(200)

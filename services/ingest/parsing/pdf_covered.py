@@ -1,0 +1,140 @@
+"""Takes out of a PDF page the words that lie below a filled rectangle: redactions that removed nothing.
+
+A rectangle that is drawn after the words makes them suspect; what the page then looks like decides. Where a
+row of letters leaves no trace in the rendered page, nobody reads it; words under a marker's colour do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pymupdf
+
+Block = dict[str, Any]
+Span = dict[str, Any]
+"""As `Page.get_text("dict")` gives them, shapes among them."""
+
+COVER = "█"
+"""Stands for covered words where the cover is dark, as it does on the page; a light one leaves nothing."""
+MOST_SHAPES = 1_000
+"""Rectangles of a page that are looked at."""
+LEAST_HEIGHT = 3.0
+"""Points; lower rectangles underline, strike out or rule."""
+LEAST_ALPHA = 250
+"""Of 255; words are seen through a fainter rectangle."""
+BAND = 0.2
+"""Of the height of a span, above and below its middle: where letters and digits have ink."""
+SAME_GREY = 12
+"""Steps, of 255, within which a place has one colour."""
+PIXELS_A_POINT = 2.0
+DARK = 128
+"""A cover of a lower grey is dark."""
+MOST_PIXELS = 4_000
+"""A side of the rendered page."""
+_SHAPE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    left: float
+    top: float
+    right: float
+    bottom: float
+    above: int
+    """How many spans were drawn before it."""
+
+
+def read_spans(blocks: Iterable[Block]) -> tuple[list[Span], list[_Shape]]:
+    """The spans of a page in drawing order, and the rectangles that may cover some of them."""
+    spans: list[Span] = []
+    shapes: list[_Shape] = []
+    for block in blocks:
+        if block["type"] == _SHAPE:
+            left, top, right, bottom = block["bbox"]
+            is_cover = block["isrect"] and not block["stroked"] and block["alpha"] >= LEAST_ALPHA
+            if spans and is_cover and bottom - top >= LEAST_HEIGHT:
+                shapes.append(_Shape(left, top, right, bottom, len(spans)))
+        else:
+            spans += [span for line in block.get("lines", ()) for span in line["spans"]]
+    return spans, shapes[:MOST_SHAPES]
+
+
+def uncovered(
+    page: pymupdf.Page, spans: list[Span], shapes: Sequence[_Shape], flags: int
+) -> tuple[list[Span], int]:
+    """The spans without what shapes cover; how many characters besides white space those are."""
+    suspects = {
+        index: over
+        for index, span in enumerate(spans)
+        if (over := [shape for shape in shapes if index < shape.above and _covers_middle(shape, span)])
+    }
+    if not suspects:
+        return spans, 0
+    raw, _ = read_spans(page.get_text("rawdict", flags=flags)["blocks"])
+    look = _Look(page)
+    count = 0
+    kept = list(spans)
+    for index, over in suspects.items():
+        for shape in over:
+            count += _cover(raw[index], shape, raw[shape.above :], look)
+        kept[index] = spans[index] | {"text": "".join([one["c"] for one in raw[index]["chars"]])}
+    return (kept, count) if count else (spans, 0)
+
+
+def _covers_middle(shape: _Shape, span: Span) -> bool:
+    left, _, right, _ = span["bbox"]
+    top, bottom = _band(span)
+    return shape.left < right and shape.right > left and shape.top <= top and shape.bottom >= bottom
+
+
+def _band(span: Span) -> tuple[float, float]:
+    _, top, _, bottom = span["bbox"]
+    middle, half = (top + bottom) / 2, (bottom - top) * BAND
+    return middle - half, middle + half
+
+
+def _cover(span: Span, shape: _Shape, later: Iterable[Span], look: _Look) -> int:
+    """Replace a span's characters below a shape if nobody sees them; how many those are.
+
+    What is written on the shape, `later`, tells nothing of what is below it.
+    """
+    words = [one for one in span["chars"] if one["c"].strip() and shape.left <= _middle(one) <= shape.right]
+    top, bottom = _band(span)
+    labels = [one["bbox"] for one in later if one["bbox"][1] < bottom and one["bbox"][3] > top]
+    greys = b"".join(
+        look.greys(max(one["bbox"][0], shape.left), top, min(one["bbox"][2], shape.right), bottom)
+        for one in words
+        if one["c"].isalnum()
+        and not any(label[0] < one["bbox"][2] and label[2] > one["bbox"][0] for label in labels)
+    )
+    if not greys or max(greys) - min(greys) > SAME_GREY:
+        return 0
+    for one in words:
+        one["c"] = ""
+    words[0]["c"] = COVER if greys[0] < DARK else ""
+    return len(words)
+
+
+def _middle(character: dict[str, Any]) -> float:
+    left, _, right, _ = character["bbox"]
+    return float(left + right) / 2
+
+
+class _Look:
+    """What a page looks like, in grey."""
+
+    def __init__(self, page: pymupdf.Page) -> None:
+        self._scale = min(PIXELS_A_POINT, MOST_PIXELS / max(page.rect.width, page.rect.height, 1.0))
+        matrix = pymupdf.Matrix(self._scale, self._scale)
+        self._pixels = page.get_pixmap(matrix=matrix, colorspace=pymupdf.csGRAY)
+        self._samples = self._pixels.samples
+
+    def greys(self, left: float, top: float, right: float, bottom: float) -> bytes:
+        """The pixels of a place, each 0 (black) to 255; none for a place smaller than that."""
+        start = max(0, int(left * self._scale) + 1)
+        end = min(self._pixels.width, int(right * self._scale))
+        rows = range(max(0, int(top * self._scale)), min(self._pixels.height, int(bottom * self._scale) + 1))
+        starts = (row * self._pixels.stride for row in rows)
+        return b"".join(self._samples[at + start : at + end] for at in starts) if start < end else b""
