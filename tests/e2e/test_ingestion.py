@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from tests.e2e.corpus import GOVERNING_LAW, write_agreement
-from tests.e2e.processes import clausegate
+from tests.e2e.processes import clausegate, in_process
 
 TERMS = "DATA TERMS\n\nSection 1. Governing Law\n\nThis Agreement shall be governed by the laws of {}.\n"
 
@@ -44,11 +44,11 @@ def told(tmp_path_factory):
     return Told(
         first,
         clausegate("ingest", str(files), *data, "--prune", "--json"),
-        clausegate("ingest", str(files / "southport"), "--source", "southport", *data),
-        clausegate("documents", *data, "--json"),
+        in_process("ingest", str(files / "southport"), "--source", "southport", *data),
+        in_process("documents", *data, "--json"),
         clausegate("ask", GOVERNING_LAW, *data, "--json", "--log-queries"),
-        clausegate("remove", "southport/terms.txt", *data),
-        clausegate("ask", GOVERNING_LAW, *data, "--json"),
+        in_process("remove", "southport/terms.txt", *data),
+        in_process("ask", GOVERNING_LAW, *data, "--json"),
     )
 
 

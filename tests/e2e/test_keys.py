@@ -20,6 +20,11 @@ ADDRESSES = {
     "services.answer": "CLAUSEGATE_ANSWER_ADDRESS",
 }
 
+# All of them start by `chassis.process` with the settings of credentials that they share.
+EACH = pytest.mark.parametrize(
+    "process", [*PROCESSES[:2], *(pytest.param(each, marks=pytest.mark.soak) for each in PROCESSES[2:])]
+)
+
 
 TOKENS = Issuer(now=datetime.now(UTC))
 
@@ -113,7 +118,7 @@ def ended(process: str, **settings: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("process", PROCESSES)
+@EACH
 def test_a_process_without_its_file_of_keys_ends_with_one_line(process, tmp_path):
     file = tmp_path / "missing.json"
     done = ended(process, CLAUSEGATE_API_KEYS_FILE=str(file), CLAUSEGATE_DATA_DIR=str(tmp_path / "data"))
@@ -122,9 +127,7 @@ def test_a_process_without_its_file_of_keys_ends_with_one_line(process, tmp_path
     assert done.stderr == f"error: CLAUSEGATE_API_KEYS_FILE: {file}: No such file or directory\n"
 
 
-@pytest.mark.parametrize(
-    "process", [*PROCESSES[:2], *(pytest.param(each, marks=pytest.mark.soak) for each in PROCESSES[2:])]
-)
+@EACH
 def test_a_process_without_keys_binds_nothing_that_others_reach(process, tmp_path):
     settings = {ADDRESSES[process]: "0.0.0.0:17000", "CLAUSEGATE_DATA_DIR": str(tmp_path / "data")}
     done = ended(process, **settings)
