@@ -39,6 +39,17 @@ async def test_unknown_chunk_ids_are_passed_over(store):
     assert set(await store.chunks([*draft.ids, ChunkId("nobody's"), *draft.ids])) == set(draft.ids)
 
 
+@pytest.mark.parametrize("more", ["\0", "\0x"], ids=["nul", "nul-and-more"])
+async def test_a_name_with_a_nul_is_not_the_name_before_it(store, more):
+    draft = Draft("cme/a.txt", ["fees"], terms=["Fee"])
+    await put(store, draft)
+
+    assert await store.document(DocumentId(f"cme/a.txt{more}")) is None
+    assert await store.chunks([ChunkId(draft.ids[0] + more)]) == {}
+    assert await store.documents(Scope(sources=(f"cme{more}",)), None, 9) == ()
+    assert await store.documents(Scope(document_ids=(DocumentId(f"cme/a.txt{more}"),)), None, 9) == ()
+
+
 async def test_chunks_of_a_document_come_in_its_order(store):
     draft = Draft("cme/a.txt", [f"clause {number}" for number in range(12)])
     await store.put_chunks(draft.version, draft.chunks[::-1])

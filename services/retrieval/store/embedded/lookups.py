@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from itertools import groupby
@@ -19,6 +18,7 @@ from services.retrieval.corpus import (
 )
 from services.retrieval.store.embedded.rows import (
     IN_SCOPE,
+    listed,
     read_chunk,
     read_definition,
     read_document,
@@ -98,7 +98,7 @@ def staged(connection: sqlite3.Connection, version: Version) -> frozenset[ChunkI
 
 def chunks(connection: sqlite3.Connection, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
     """See `Store.chunks`."""
-    found = map(read_chunk, connection.execute(CHUNKS, (json.dumps(chunk_ids),)))
+    found = map(read_chunk, connection.execute(CHUNKS, (listed(chunk_ids),)))
     return {chunk.chunk_id: chunk for chunk in found}
 
 
@@ -106,7 +106,7 @@ def embedded_chunks(
     connection: sqlite3.Connection, chunk_ids: Sequence[ChunkId]
 ) -> dict[ChunkId, EmbeddedChunk]:
     """See `Store.embedded_chunks`."""
-    found = map(read_embedded_chunk, connection.execute(EMBEDDED_CHUNKS, (json.dumps(chunk_ids),)))
+    found = map(read_embedded_chunk, connection.execute(EMBEDDED_CHUNKS, (listed(chunk_ids),)))
     return {embedded.chunk.chunk_id: embedded for embedded in found}
 
 
@@ -122,7 +122,7 @@ def first_chunks(
     connection: sqlite3.Connection, document_ids: Sequence[DocumentId], limit: int
 ) -> dict[DocumentId, Sequence[Chunk]]:
     """See `Store.first_chunks`."""
-    found = map(read_chunk, connection.execute(FIRST_CHUNKS, (json.dumps(document_ids), limit)))
+    found = map(read_chunk, connection.execute(FIRST_CHUNKS, (listed(document_ids), limit)))
     by_document = groupby(found, lambda each: each.version.document_id)
     return {document_id: tuple(chunks) for document_id, chunks in by_document}
 
@@ -160,7 +160,7 @@ def definitions(
     connection: sqlite3.Connection, folded_terms: Sequence[str], scope: Scope
 ) -> Sequence[Definition]:
     """See `Store.definitions`."""
-    parameters = {**scope_values(scope), "terms": json.dumps(folded_terms)}
+    parameters = {**scope_values(scope), "terms": listed(folded_terms)}
     return tuple(map(read_definition, connection.execute(DEFINITIONS, parameters)))
 
 

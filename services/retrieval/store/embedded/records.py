@@ -18,6 +18,7 @@ from services.retrieval.corpus import (
     Scope,
     Version,
 )
+from services.retrieval.store.embedded.rows import listed
 from services.retrieval.store.embedded.threads import Threads
 
 CREATE_PROJECT = """
@@ -125,7 +126,7 @@ def _articles(connection: sqlite3.Connection, after: str, limit: int) -> Sequenc
 
 def _articles_titled(connection: sqlite3.Connection, folded_titles: Sequence[str]) -> Mapping[str, ArticleId]:
     """The last row of a title is the one that stays."""
-    rows = connection.execute(ARTICLES_TITLED, (json.dumps(folded_titles),))
+    rows = connection.execute(ARTICLES_TITLED, (listed(folded_titles),))
     return {row["folded_title"]: ArticleId(row["article_id"]) for row in rows}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -61,9 +61,17 @@ IN_SCOPE = """
 def scope_values(scope: Scope) -> dict[str, str | None]:
     """Parameters of `IN_SCOPE`."""
     return {
-        "sources": json.dumps(scope.sources) if scope.sources else None,
-        "document_ids": json.dumps(scope.document_ids) if scope.document_ids else None,
+        "sources": listed(scope.sources) if scope.sources else None,
+        "document_ids": listed(scope.document_ids) if scope.document_ids else None,
     }
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as `json_each` takes them, but for those with a NUL.
+
+    SQLite ends a text of JSON there, and would find what has the shorter name. Nothing stored has one.
+    """
+    return json.dumps([name for name in names if "\0" not in name])
 
 
 def chunk_values(version: int, embedded: EmbeddedChunk) -> dict[str, object]:
