@@ -15,6 +15,8 @@ from pathlib import Path
 
 from chassis.errors import Unavailable
 
+LOCAL_MODEL = "all-MiniLM-L6-v2"
+"""The embedding model that runs in this process; indexes keep this name."""
 FILES = ("config.json", "tokenizer.json", "model.safetensors")
 """What makes up the model."""
 REQUIREMENT = (

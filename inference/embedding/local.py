@@ -15,12 +15,11 @@ from tokenizers import Encoding, Tokenizer
 
 from chassis.errors import Unavailable
 from chassis.queues import Threads
-from inference.embedding.fetch import FILES
+from inference.embedding.fetch import FILES, LOCAL_MODEL
 from inference.embedding.graph import BertShape, build_graph
 from inference.embedding.model import TokenSpans
 from inference.texts import encodable
 
-NAME = "all-MiniLM-L6-v2"
 MAX_TOKENS = 256
 """The model was trained on no more. Its tokenizer file says 128, which would lose half of every window."""
 BATCH_SIZE = 8
@@ -38,7 +37,7 @@ class LocalEmbedding:
     cores busy with them it takes 6 to 12 ms instead of 5.
     """
 
-    name = NAME
+    name = LOCAL_MODEL
     max_tokens = MAX_TOKENS
 
     def __init__(self, folder: Path, threads: int = 0) -> None:
@@ -50,7 +49,7 @@ class LocalEmbedding:
             self._last_token: int = json.loads(tokenizer)["model"]["vocab"]["[SEP]"]
             self._session = _open_session(weights, shape)
         except (ValueError, KeyError) as error:
-            raise ModelUnavailable(f"{folder} does not hold {NAME} in float32: {error}") from error
+            raise ModelUnavailable(f"{folder} does not hold {LOCAL_MODEL} in float32: {error}") from error
         self._tokenizer = Tokenizer.from_str(tokenizer)
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -115,8 +114,8 @@ def _find(folder: Path) -> Path:
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
         raise ModelUnavailable(
-            f"the embedding model {NAME} is not in {folder}: {', '.join(missing)} missing. Fetch it with "
-            "`clausegate fetch-model`, or name a folder that holds it with CLAUSEGATE_MODEL_DIR."
+            f"the embedding model {LOCAL_MODEL} is not in {folder}: {', '.join(missing)} missing. "
+            "Fetch it with `clausegate fetch-model`, or name a folder that holds it with CLAUSEGATE_MODEL_DIR."
         )
     # onnxruntime refuses weights that it reaches through a symbolic link.
     return (folder / "model.safetensors").resolve()

@@ -8,10 +8,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
+from inference.embedding.fetch import LOCAL_MODEL
 from inference.settings import ModelServerSettings
-
-LOCAL_MODEL = "all-MiniLM-L6-v2"
-"""The embedding model that runs in this process."""
 
 
 class RetrievalSettings(ModelServerSettings):

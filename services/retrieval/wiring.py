@@ -25,7 +25,7 @@ from clausegate.retrieval.v1 import (
     retrieval_service_pb2,
     retrieval_service_pb2_grpc,
 )
-from inference.embedding.fetch import MODEL_FOLDER, is_fetched
+from inference.embedding.fetch import LOCAL_MODEL, MODEL_FOLDER, is_fetched
 from inference.embedding.local import LocalEmbedding
 from inference.embedding.model import EmbeddingModel
 from inference.embedding.replay import RecordingEmbedding, ReplayedEmbedding
@@ -39,7 +39,7 @@ from services.retrieval.servicers.documents import DocumentServicer
 from services.retrieval.servicers.index import IndexServicer
 from services.retrieval.servicers.projects import ProjectServicer
 from services.retrieval.servicers.retrieval import RetrievalServicer
-from services.retrieval.settings import LOCAL_MODEL, RetrievalSettings
+from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.embedded.reindexing import EmbeddedChangeover, MadeWith
 from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import Stores
