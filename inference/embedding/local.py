@@ -115,7 +115,7 @@ def _find(folder: Path) -> Path:
     if missing:
         raise ModelUnavailable(
             f"the embedding model {LOCAL_MODEL} is not in {folder}: {', '.join(missing)} missing. "
-            "Fetch it with `clausegate fetch-model`, or name a folder that holds it with CLAUSEGATE_MODEL_DIR."
+            "Fetch it with `clausegate fetch-model`, or name a folder that holds it: CLAUSEGATE_MODEL_DIR."
         )
     # onnxruntime refuses weights that it reaches through a symbolic link.
     return (folder / "model.safetensors").resolve()
