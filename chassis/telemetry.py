@@ -25,8 +25,9 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from chassis.errors import ServiceError
+from chassis.errors import ServiceError, StorageUnavailable
 from chassis.logs import configure_logs
+from chassis.storage import is_storage_failure
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 """Bounds of the buckets of durations: a lookup takes a millisecond, a query without a model some 40 ms, one
@@ -187,9 +188,11 @@ def histogram(
 
 
 def error_type(error: BaseException) -> str:
-    """What telemetry says of an error: its reason, `CANCELLED`, or `INTERNAL` for one that is not ours."""
+    """What telemetry says of an error: the reason that a caller is told, or `CANCELLED`."""
     if isinstance(error, ServiceError):
         return error.reason
+    if is_storage_failure(error):
+        return StorageUnavailable.reason
     return "CANCELLED" if isinstance(error, asyncio.CancelledError | GeneratorExit) else "INTERNAL"
 
 

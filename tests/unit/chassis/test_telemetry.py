@@ -1,3 +1,5 @@
+import asyncio
+import errno
 import json
 import logging
 import socket
@@ -11,7 +13,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from chassis.errors import NotFound
 from chassis.logs import JsonFormatter
-from chassis.telemetry import Gauge, TelemetrySettings, resource_of, stage
+from chassis.telemetry import Gauge, TelemetrySettings, error_type, resource_of, stage
 from tests.contract.traces import kept_spans
 
 
@@ -64,6 +66,20 @@ def test_a_span_tells_an_error_by_its_reason_and_never_by_its_words(words):
 
     assert [each.attributes["error.type"] for each in ended] == ["DOCUMENT_NOT_FOUND", "INTERNAL"]
     assert not any(words in each.to_json() or each.events for each in ended)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (NotFound("no such document"), "DOCUMENT_NOT_FOUND"),
+        (OSError(errno.ENOSPC, "No space left on device"), "STORAGE_UNAVAILABLE"),
+        (FileNotFoundError(errno.ENOENT, "No such file"), "INTERNAL"),
+        (asyncio.CancelledError(), "CANCELLED"),
+    ],
+    ids=["ours", "a full disk", "a defect", "cancelled"],
+)
+def test_an_error_is_told_by_the_reason_that_a_caller_gets(error, told):
+    assert error_type(error) == told
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(-3, 3))))
