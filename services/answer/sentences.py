@@ -89,6 +89,24 @@ def says_something(chunk: Chunk, span: Span) -> bool:
     )
 
 
+def begins_earlier(chunk: Chunk, span: Span) -> bool:
+    """Whether `span` begins within a list, a sentence or a table whose beginning an earlier chunk holds.
+
+    Then nobody can tell from it what it means: `(q) share the Data;` may be allowed, or forbidden.
+    """
+    sentences = _all_of(chunk)
+    first = next((i for i, one in enumerate(sentences) if one.span.overlap(span)), None)
+    if first is None or chunk.span.start == 0:
+        return False
+    if _is_row(sentences[first]):
+        headed = table_header_of(sentences[first]) or _heads_table(sentences, first)
+        return bool(chunk.table_header) and not headed
+    text = sentences[first].text
+    item = _ITEM.match(text)
+    begun = text[item.end() if item else 0 :][:1].islower() or (item and _GOES_ON.search(text))
+    return first == 0 and bool(begun)
+
+
 def read_as(sentence: Sentence) -> str:
     """What a reader takes a sentence to say: a table row says nothing without its section and its header."""
     if not _is_row(sentence):

@@ -60,8 +60,9 @@ def compose(
     quoted = citations.all
     definitions = tuple(_definitions(draft, citations))
     clauses = tuple(_clauses(draft, quoted, chunks))
-    told = tuple(_notes(draft, citations, quoted, definitions, clauses, documents))
-    return Answer(citations.all, statements, clauses, definitions, told)
+    told = [*notes.begins_earlier_notes(quoted, chunks)]
+    told += _notes(draft, citations, quoted, definitions, clauses, documents)
+    return Answer(citations.all, statements, clauses, definitions, tuple(told))
 
 
 def clause_of(graded: GradedCandidate, chunk: Chunk) -> SupportingClause:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from services.answer.answers import Citation, Note, NoteKind, SupportingClause
-from services.answer.corpus import Document
+from services.answer.corpus import Chunk, Document
 from services.answer.query.conflicts import ValueConflict
+from services.answer.sentences import begins_earlier
 
 WEAK_GRADE = 2
 """Below it a passage is only possibly related."""
@@ -47,6 +48,16 @@ def unreadable_page_notes(citations: Sequence[Citation], documents: Iterable[Doc
         if document.unreadable_pages
         and (numbers := tuple(one.number for one in citations if one.document == document.document_id))
     )
+
+
+def begins_earlier_notes(citations: Iterable[Citation], chunks: Mapping[str, Chunk]) -> tuple[Note, ...]:
+    """One note for all quotes whose lead-in, or header of a table, an earlier chunk holds."""
+    begun = tuple(one.number for one in citations if begins_earlier(chunks[one.chunk_id], one.span))
+    text = (
+        "The beginning of the list, sentence or table that is quoted stands in an earlier passage: read it "
+        "as well, since it may say that what is quoted does not hold, or is forbidden."
+    )
+    return (Note(NoteKind.BEGINS_EARLIER, text, begun),) if begun else ()
 
 
 def hidden_text_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:

@@ -114,6 +114,19 @@ def test_a_reader_is_told_what_limits_the_answer(of, told, kind):
     assert kind in [note.kind for note in answer(of, **told).notes]
 
 
+def test_a_reader_is_told_that_a_quote_begins_in_an_earlier_chunk():
+    item = chunk("item", "cme/d.txt", "(q) share the Data with any Affiliate of the Licensee;")
+    behind = Span(900, 900 + len(item.text))
+    item = dataclasses.replace(item, span=behind, sentences=(behind,))
+    chunks = {"item": item}
+    documents = {"cme/d.txt": Document("cme/d.txt", "T", "d" * 64, "g", unreadable_pages=())}
+    citations = Citations(chunks, documents, Origin("c" * 64), Signer())
+    asked = dataclasses.replace(draft(), kept=(kept(item),), definitions=())
+    statements = extracted(asked, tuple(sentences_of(item)), citations)
+    (note,) = compose(asked, statements, citations, chunks, documents).notes
+    assert (note.kind, note.citation_numbers) == (NoteKind.BEGINS_EARLIER, (1,))
+
+
 def test_strong_calibrated_evidence_needs_no_caveat():
     kinds = {note.kind for note in answer(draft()).notes}
     assert kinds == {NoteKind.DEFINITION_CONFLICT, NoteKind.CROSS_REFERENCE}

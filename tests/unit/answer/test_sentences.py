@@ -1,9 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from services.answer.corpus import Chunk, Span
-from services.answer.sentences import says_something, sentences_around, sentences_of, table_header_of
+from services.answer.sentences import (
+    begins_earlier,
+    says_something,
+    sentences_around,
+    sentences_of,
+    table_header_of,
+)
 
 LAW = "This agreement is governed by the laws of the State of Illinois."
 
@@ -110,3 +118,45 @@ def test_headings_and_headers_of_tables_say_nothing():
     part = chunk("EXCLUSIVE LICENCE", "9. Audit", "Fee | Amount", "Display | USD 1", headings=("9. Audit",))
     says = [says_something(part, one) for one in part.sentences]
     assert says == [False, False, False, True]
+
+
+def cut_off(*sentences: str, header: str = "") -> Chunk:
+    """A chunk that others stand before, as `header` does when it is the rest of a table."""
+    part = chunk(*sentences)
+    behind = tuple(Span(one.start + 100, one.end + 100) for one in part.sentences)
+    return replace(
+        part, span=Span(100, 100 + part.span.end), sentences=behind, table_header=header, text=part.text
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "at", "begins"),
+    [
+        (cut_off("(j) sell the Data;", "(k) share the Data with an Affiliate;"), 1, True),
+        (cut_off("(j) Sell the Data;", "(k) Share the Data with an Affiliate."), 1, True),
+        (cut_off("except to the extent that the law permits it.", LAW), 0, True),
+        (cut_off("except to the extent that the law permits it.", LAW), 1, False),
+        (cut_off("The Licensee shall not:", "(a) share the Data."), 1, False),
+        (cut_off("(b) Either party may terminate on notice.", LAW), 0, False),
+        (cut_off("12. The fee is USD 5 a month.", LAW), 0, False),
+        (cut_off("Display | USD 100", "Other | USD 90", header="Use | Monthly fee"), 1, True),
+        (cut_off("Use | Fee", "Display | USD 100", header="Use | Fee"), 1, False),
+        (cut_off("Governing law | Illinois"), 0, False),
+        (chunk("(a) share the Data;", "(b) sell it."), 1, False),
+    ],
+    ids=[
+        "item",
+        "capitals",
+        "sentence",
+        "next sentence",
+        "led in",
+        "whole item",
+        "clause",
+        "row",
+        "row and header",
+        "row without header",
+        "beginning of the document",
+    ],
+)
+def test_what_leads_into_a_quote_may_stand_in_an_earlier_chunk(part, at, begins):
+    assert begins_earlier(part, sentences_around(part, part.sentences[at])) is begins
