@@ -1,4 +1,4 @@
-"""Chat calls recorded to a tape, and played back from one without any server (N-6).
+"""Chat calls recorded to a file, and played back from it without any server (N-6).
 
 A recording holds the replies, and so document text; of the requests it holds digests only.
 """
@@ -12,8 +12,8 @@ from dataclasses import asdict
 from chassis.errors import ServiceError
 from inference.chat.model import MAX_TOKENS_COUNTED, ChatModel, ChatReply, ChatRequest, TokenUsage
 from inference.errors import ModelQueueFull, ModelRateLimited, ModelRejected, ModelServerUnavailable
+from inference.recording import Entry, Recorder, Recording
 from inference.retries import LONGEST_TOLD_SECONDS
-from inference.tape import Entry, Recorder, Recording
 from inference.texts import encodable
 
 KIND = "chat"

@@ -1,4 +1,4 @@
-"""Vectors of questions recorded to a tape, and played back from one without any server (N-6).
+"""Vectors of questions recorded to a file, and played back from it without any server (N-6).
 
 Passages are embedded when a document is ingested, and then belong to the index that a replay runs over.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inference.embedding.model import EmbeddingModel, TokenSpans
-from inference.tape import Entry, Recorder, Recording, ReplayDiverged
+from inference.recording import Entry, Recorder, Recording, ReplayDiverged
 
 KIND = "embedding"
 

@@ -32,7 +32,7 @@ from clausegate.answer.v1 import (
 )
 from inference.chat.model import ChatModel
 from inference.chat.replay import RecordingChat, ReplayedChat
-from inference.tape import Recorder, Recording
+from inference.recording import Recorder, Recording
 from inference.tokens import TokenCounter, token_counter
 from services.answer.articles.compiling import Compiling
 from services.answer.category_hints import Hints, load_hints

@@ -29,7 +29,7 @@ from inference.embedding.fetch import LOCAL_MODEL, MODEL_FOLDER, is_fetched
 from inference.embedding.local import LocalEmbedding
 from inference.embedding.model import EmbeddingModel
 from inference.embedding.replay import RecordingEmbedding, ReplayedEmbedding
-from inference.tape import Recorder, Recording
+from inference.recording import Recorder, Recording
 from inference.tokens import token_counter
 from services.retrieval.clock import now
 from services.retrieval.indexes import Indexes

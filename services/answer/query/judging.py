@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chassis.errors import ServiceError
-from inference.tape import ReplayDiverged
+from inference.recording import ReplayDiverged
 from services.answer.answers import GateDecision
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Found

@@ -1,11 +1,11 @@
-"""The clock recorded to a tape beside the model's calls, and played back with them (N-6)."""
+"""The clock recorded beside the model's calls, and played back with them (N-6)."""
 
 from __future__ import annotations
 
 import math
 from datetime import datetime
 
-from inference.tape import Entry, Recorder, Recording
+from inference.recording import Entry, Recorder, Recording
 from services.answer.records.tracking import Clock
 
 

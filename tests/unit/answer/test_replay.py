@@ -3,7 +3,7 @@ from itertools import count
 
 import pytest
 
-from inference.tape import Recorder, Recording, ReplayDiverged
+from inference.recording import Recorder, Recording, ReplayDiverged
 from services.answer.records.replay import recorded, replayed
 from services.answer.records.tracking import Clock
 from services.answer.settings import AnswerSettings

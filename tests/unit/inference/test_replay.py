@@ -6,7 +6,7 @@ import pytest
 from inference.chat.model import ChatReply, ChatRequest, JsonSchema, Message, Role, TokenUsage
 from inference.chat.replay import RecordingChat, ReplayedChat, digest
 from inference.errors import ModelRateLimited
-from inference.tape import Recorder, Recording, ReplayDiverged
+from inference.recording import Recorder, Recording, ReplayDiverged
 
 REQUEST = ChatRequest("gpt-4.1", (Message(Role.USER, "What is the secret fee?"),), 100)
 

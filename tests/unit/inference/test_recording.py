@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from inference.tape import Recorder, Recording, ReplayDiverged
+from inference.recording import Recorder, Recording, ReplayDiverged
 
 
 def record(path, *entries):
