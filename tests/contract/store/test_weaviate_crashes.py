@@ -303,6 +303,27 @@ async def test_a_flip_whose_revision_failed_has_one_before_it_is_asked_for(proce
     assert after == await first.revision() == await second.revision() != before
 
 
+async def test_chunks_that_come_after_their_version_was_collected_are_not_counted(
+    processes: Processes,
+) -> None:
+    server, first, second = processes
+    late = Draft(OLD.document_id, ["royalty one", "royalty two"], generation="late")
+    await first.put_chunks(late.version, late.chunks[:1])
+    begun = server.calls.count("BatchObjects")
+    server.play("BatchObjects", Slow(2))
+    putting = asyncio.create_task(first.put_chunks(late.version, late.chunks[1:]))
+    async with asyncio.timeout(30):
+        while server.calls.count("BatchObjects") == begun:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    await put(second, NEW)
+    await putting
+    with pytest.raises(IncompleteVersion):
+        await first.commit(late.document)
+    assert await second.count_term(stems("royalty"), ALL) == 0
+    await put(second, OLD)
+    assert await second.staged(late.version) == frozenset()
+
+
 async def test_two_processes_that_write_a_document_at_once_leave_a_whole_one_or_none(
     processes: Processes,
 ) -> None:
@@ -321,6 +342,7 @@ async def test_two_processes_that_write_a_document_at_once_leave_a_whole_one_or_
         assert counts == (IndexCounts(1, 2, 1, 2) if document else IndexCounts(0, 0, 0, 0))
         assert len(await second.chunks_of(OLD.version.document_id, None, 9)) == counts.chunks
         assert len(await second.definitions(["fee"], ALL)) == counts.definitions
+        assert await second.count_term(["fee"], ALL) == counts.chunks
 
 
 class TestStoreOnFailingWeaviate(StoreOnFailingWeaviate.TestCase):  # type: ignore[valid-type,misc]

@@ -42,9 +42,11 @@ from services.retrieval.store.weaviate.failures import failed, of_objects
 from services.retrieval.store.weaviate.keys import key_of
 from services.retrieval.store.weaviate.lookups import STATE, Lookups
 from services.retrieval.store.weaviate.objects import (
+    VERSION,
     chunk_object,
     definition_object,
     document_object,
+    read_version,
     staged_object,
     version_key,
 )
@@ -167,6 +169,9 @@ class Writer:
                 await self._insert(self._names.staged, [staged_object(version)])
                 await self._collect_dead(version.document_id, staged)
             await self._insert(collection, objects)
+            # Another process may have collected the version, and its sign, before these objects came.
+            if key not in await self._staged(document_key):
+                await self._insert(self._names.staged, [staged_object(version)])
 
     async def _stored(self, version: Version) -> Stored:
         (chunks, windows), terms = await asyncio.gather(
@@ -216,15 +221,24 @@ class Writer:
         document goes: it would be one without chunks, which no repeated write mends.
         """
         dead = versions - await self._live_keys(document_id)
+        unsigned = [filters.one_of("version_key", dead)] if dead else []
         if dead:
-            of_dead = filters.one_of("version_key", dead)
             collections = (self._names.chunks, self._names.definitions)
-            await asyncio.gather(*(self._delete(each, of_dead) for each in collections))
+            await asyncio.gather(*(self._delete(each, *unsigned) for each in collections))
             if dead & await self._live_keys(document_id):
                 logger.error("a version that two processes wrote was lost", extra={"document": document_id})
                 await self._delete_by_id(self._names.documents, key_of(document_id))
                 await self._revise()
+                unsigned = [filters.of("document_key", key_of(document_id))]
         await asyncio.gather(*(self._delete_by_id(self._names.staged, each) for each in versions))
+        if unsigned:
+            await self._sign_again(unsigned)
+
+    async def _sign_again(self, chunks: list[FilterReturn]) -> None:
+        """Give the versions of chunks that came after theirs were deleted, or lost their document, signs."""
+        found = await self._tenant.every(self._names.chunks, chunks, VERSION)
+        versions = {read_version(each.properties) for each in found}
+        await self._insert(self._names.staged, list(map(staged_object, versions)))
 
     async def _live_keys(self, document_id: DocumentId) -> set[UUID]:
         """The key of the live version, if there is one."""
