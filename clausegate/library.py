@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clausegate.connection import Connection, Reach
 from clausegate.corpus.v1.document_pb2 import Document
-from clausegate.errors import ClausegateError, clausegate_errors
+from clausegate.errors import clausegate_errors
 from clausegate.ingest.v1.ingest_service_pb2 import (
     GetOriginalRequest,
     IngestProgress,
@@ -34,7 +34,7 @@ from clausegate.retrieval.v1.project_service_pb2 import (
     UpdateProjectRequest,
 )
 from clausegate.retrieval.v1.project_service_pb2_grpc import ProjectServiceStub
-from clausegate.upload import Target, upload
+from clausegate.upload import Target, no_receipt, upload
 
 
 class Library(Connection):
@@ -86,7 +86,7 @@ class Library(Connection):
                 elif event.HasField("receipt"):
                     receipt = event.receipt
         if receipt is None:
-            raise ClausegateError("INTERNAL", "INTERNAL", "the call ended without a receipt")
+            raise no_receipt()
         return receipt
 
     async def remove_document(

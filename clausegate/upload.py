@@ -61,8 +61,13 @@ async def upload(
                 wanted.set_result(False)
             call.cancel()
     if receipt is None:
-        raise ClausegateError("INTERNAL", "INTERNAL", "the upload ended without a receipt")
+        raise no_receipt()
     return receipt
+
+
+def no_receipt() -> ClausegateError:
+    """What a call comes to that ends early, as none of the service's does."""
+    return ClausegateError("INTERNAL", "INTERNAL", "the call ended without a receipt; it is safe to repeat")
 
 
 def _opened(content: bytes | Path) -> BufferedIOBase:

@@ -72,7 +72,7 @@ def scan(root: Path, source: str | None = None) -> list[LocalFile]:
             )
         files.append(LocalFile(location, parts[0], "/".join(parts[1:])))
     if not files:
-        raise FolderError(f"{root}: no files")
+        raise FolderError(f"{root}: no files; put documents (pdf, docx, html, md, txt) below it")
     return sorted(files, key=lambda file: file.document_id)
 
 

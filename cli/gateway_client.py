@@ -187,5 +187,5 @@ async def _receipt(events: AsyncIterator[Event], progress: Callable[[IngestProgr
         elif event.HasField("receipt"):
             receipt = event.receipt
     if receipt is None:
-        raise GatewayError({"title": "The call ended without a receipt."})
+        raise GatewayError({"title": "The call ended without a receipt; it is safe to repeat."})
     return receipt

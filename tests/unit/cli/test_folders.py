@@ -37,7 +37,7 @@ def test_hidden_files_are_no_documents(tmp_path):
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(FolderError, match="no files"):
+    with pytest.raises(FolderError, match="no files; put documents"):
         scan(tmp_path)
 
 
