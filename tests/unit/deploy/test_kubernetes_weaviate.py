@@ -19,7 +19,7 @@ def test_weaviates_first_start_waits_for_all_its_nodes(manifests):
 
 
 def test_a_node_of_weaviate_is_repaired_before_the_next_one_is_rolled(manifests):
-    assert manifests.workloads["weaviate"].spec["minReadySeconds"] == 30
+    assert manifests.workloads["weaviate"].spec["minReadySeconds"] == 60
 
 
 def test_weaviates_nodes_find_each_other_before_they_are_ready(manifests):
