@@ -405,6 +405,14 @@ async def test_words_that_do_not_stand_at_the_cited_place_are_gone(checks, chang
     assert verified.match_level == citation_pb2.MATCH_LEVEL_UNSPECIFIED
 
 
+async def test_words_of_a_file_that_is_not_live_are_superseded_whatever_generation_they_name(checks):
+    _, response = await check_claim(checks, FEE)
+    citation = response.citations[0]
+    citation.certificate.document_sha256 = "0" * 64
+    verified = await verify(checks, citation)
+    assert verified.text == grounding_pb2.TEXT_STATE_SUPERSEDED
+
+
 async def test_a_citation_follows_its_document_through_its_versions(tmp_path):
     document = Text("cme/moving.txt", ["A first paragraph on fees. The fee is USD 7 a month."])
     longer = dataclasses.replace(document, paragraphs=["A preamble comes first now.", *document.paragraphs])

@@ -209,7 +209,7 @@ class Completer:
             call.ledger.release(reserved)
         # A server that does not say what a call took is not free of charge.
         told = reply.usage.prompt_tokens and (reply.usage.completion_tokens or not reply.text)
-        used = reply.usage if told else self._counted(messages, reply)
+        used = reply.usage if told else TokenUsage(self._sent(messages), self._counter.count(reply.text))
         cost = call.ledger.record(call.contract.name, call.model, used, repair=repair)
         _tokens.add(used.prompt_tokens, _counted(call) | {"gen_ai.token.type": "input"})
         _tokens.add(used.completion_tokens, _counted(call) | {"gen_ai.token.type": "output"})
@@ -218,9 +218,6 @@ class Completer:
 
     def _sent(self, messages: tuple[Message, ...]) -> int:
         return sum(self._counter.count(one.content) + MESSAGE_TOKENS for one in messages)
-
-    def _counted(self, messages: tuple[Message, ...], reply: ChatReply) -> TokenUsage:
-        return TokenUsage(self._sent(messages), self._counter.count(reply.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,10 +127,11 @@ def check(citation: Citation) -> None:
 
 
 def _names_version(certificate: Certificate, document: Document) -> bool:
-    """Whether the live version is the cited one; a citation without a certificate is taken to mean it."""
-    if certificate.generation:
-        return certificate.generation == document.generation
-    return certificate.document_sha256 in ("", document.content_sha256)
+    """Whether the live version is the cited one; what a certificate leaves out is taken to mean it."""
+    return certificate.generation in ("", document.generation) and certificate.document_sha256 in (
+        "",
+        document.content_sha256,
+    )
 
 
 def _find(chunk: Chunk, citation: Citation) -> _Place | None:
