@@ -207,12 +207,11 @@ def prune(
 
 
 def _limit(before: datetime | None, older_than: str | None) -> datetime:
-    days = re.fullmatch(r"([1-9][0-9]{0,4})d", older_than) if older_than else None
-    if (before is None) == (older_than is None) or (older_than and not days):
-        raise typer.BadParameter("give one of both: --before 2026-01-31, or --older-than 400d")
-    if before:
+    if before and older_than is None:
         return before.replace(tzinfo=UTC)
-    assert days is not None
+    days = re.fullmatch(r"([1-9][0-9]{0,4})d", older_than or "")
+    if before or not days:
+        raise typer.BadParameter("give one of both: --before 2026-01-31, or --older-than 400d")
     return datetime.now(UTC) - timedelta(days=int(days[1]))
 
 
