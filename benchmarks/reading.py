@@ -49,7 +49,8 @@ def measure_pages(data: Path) -> list[Figure]:
         with pymupdf.open(path) as document:
             for number in range(document.page_count):
                 page = document.load_page(number)
-                candidate = may_hold_table(page, pdf.fragments_of(pdf.read_text(page)))
+                text = pdf.read_text(page)
+                candidate = may_hold_table(pdf.fragments_of(text), text.shapes)
                 raw[candidate] += _median_seconds(lambda page: page.get_text("dict"), document, number)
                 ours[candidate] += _median_seconds(pdf.read_content, document, number)
                 pages[candidate] += 1

@@ -25,9 +25,9 @@ from services.ingest.errors import (
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.layout import Fragment, Paragraph, Row, make_paragraphs, merge_spans, read_page
 from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.pdf_covered import Span as PdfSpan
 from services.ingest.parsing.pdf_covered import read_spans, uncovered
 from services.ingest.parsing.pdf_hidden import PageText, sift
-from services.ingest.parsing.pdf_hidden import Span as PdfSpan
 from services.ingest.parsing.running import drop_running_rows
 from services.ingest.parsing.tables import Table, find_tables, may_hold_table
 
@@ -147,7 +147,7 @@ def read_content(page: pymupdf.Page) -> PageContent:
     elif sum([piece.text.count("\ufffd") for piece in fragments]) * 2 > sum([len(p.text) for p in fragments]):
         content.shows_marks, content.is_scan = True, False
     else:
-        if may_hold_table(page, fragments):
+        if may_hold_table(fragments, text.shapes):
             content.tables, fragments = find_tables(page, fragments, SCALE)
         content.rows = read_page(fragments)
     return content
@@ -156,9 +156,9 @@ def read_content(page: pymupdf.Page) -> PageContent:
 def read_text(page: pymupdf.Page) -> PageText:
     """The spans of a page that are to be read, in drawing order."""
     spans, shapes = read_spans(page.get_text("dict", flags=FLAGS)["blocks"])
-    spans, covered = uncovered(page, spans, shapes, FLAGS) if shapes else (spans, 0)
+    spans, covered = uncovered(page, spans, shapes, FLAGS)
     text = sift(page, spans)
-    return replace(text, hidden_characters=text.hidden_characters + covered) if covered else text
+    return replace(text, hidden_characters=text.hidden_characters + covered, shapes=shapes)
 
 
 def fragments_of(text: PageText) -> list[Fragment]:

@@ -36,39 +36,47 @@ MOST_PIXELS = 4_000
 _SHAPE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+@dataclass(slots=True)
+class Shape:
+    """A stroke, or the rectangle around a filled shape, in points."""
+
     left: float
     top: float
     right: float
     bottom: float
     above: int
     """How many spans were drawn before it."""
+    covers: bool
+    """Whether nothing below it would be seen."""
 
 
-def read_spans(blocks: Iterable[Block]) -> tuple[list[Span], list[_Shape]]:
-    """The spans of a page in drawing order, and the rectangles that may cover some of them."""
+def read_spans(blocks: Iterable[Block]) -> tuple[list[Span], list[Shape]]:
+    """The spans of a page, and its shapes, in drawing order."""
     spans: list[Span] = []
-    shapes: list[_Shape] = []
+    shapes: list[Shape] = []
     for block in blocks:
         if block["type"] == _SHAPE:
             left, top, right, bottom = block["bbox"]
-            is_cover = block["isrect"] and not block["stroked"] and block["alpha"] >= LEAST_ALPHA
-            if spans and is_cover and bottom - top >= LEAST_HEIGHT:
-                shapes.append(_Shape(left, top, right, bottom, len(spans)))
+            covers = block["isrect"] and not block["stroked"] and block["alpha"] >= LEAST_ALPHA
+            shapes.append(Shape(left, top, right, bottom, len(spans), covers))
         else:
             spans += [span for line in block.get("lines", ()) for span in line["spans"]]
-    return spans, shapes[:MOST_SHAPES]
+    return spans, shapes
 
 
 def uncovered(
-    page: pymupdf.Page, spans: list[Span], shapes: Sequence[_Shape], flags: int
+    page: pymupdf.Page, spans: list[Span], shapes: Sequence[Shape], flags: int
 ) -> tuple[list[Span], int]:
     """The spans without what shapes cover; how many characters besides white space those are."""
+    covers = [one for one in shapes if one.covers and one.above and one.bottom - one.top >= LEAST_HEIGHT]
     suspects = {
         index: over
-        for index, span in enumerate(spans)
-        if (over := [shape for shape in shapes if index < shape.above and _covers_middle(shape, span)])
+        for index, span in enumerate(spans if covers else ())
+        if (
+            over := [
+                shape for shape in covers[:MOST_SHAPES] if index < shape.above and _covers_middle(shape, span)
+            ]
+        )
     }
     if not suspects:
         return spans, 0
@@ -83,7 +91,7 @@ def uncovered(
     return (kept, count) if count else (spans, 0)
 
 
-def _covers_middle(shape: _Shape, span: Span) -> bool:
+def _covers_middle(shape: Shape, span: Span) -> bool:
     left, _, right, _ = span["bbox"]
     top, bottom = _band(span)
     return shape.left < right and shape.right > left and shape.top <= top and shape.bottom >= bottom
@@ -95,7 +103,7 @@ def _band(span: Span) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def _cover(span: Span, shape: _Shape, later: Iterable[Span], look: _Look) -> int:
+def _cover(span: Span, shape: Shape, later: Iterable[Span], look: _Look) -> int:
     """Replace a span's characters below a shape if nobody sees them; how many those are.
 
     What is written on the shape, `later`, tells nothing of what is below it.

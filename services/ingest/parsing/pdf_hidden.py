@@ -10,14 +10,13 @@ carries its words as invisible text over its images: those are kept, and the pag
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pymupdf
 
-Span = dict[str, Any]
-"""As `Page.get_text("dict")` gives it."""
+from services.ingest.parsing.pdf_covered import Shape, Span
+
 Box = tuple[float, float, float, float]
 
 _PAINTED = 16 | 32 | 64
@@ -48,12 +47,20 @@ class PageText:
     """Characters besides white space that are left out because nobody sees them."""
     is_scan: bool = False
     """Whether words among `spans` are drawn invisibly over an image."""
+    shapes: Sequence[Shape] = ()
 
 
 def sift(page: pymupdf.Page, spans: list[Span]) -> PageText:
     """Take out of the spans of a page what nobody sees, unless it is the text of a scan."""
-    # Nearly all spans are dark and plainly painted: they are passed over in one comparison each.
-    suspects = [span for span in spans if span["color"] & 0xFFFFFF >= LEAST_WHITE or _is_clear(span)]
+    # Nearly all spans are dark and plainly painted: they are passed over here, without a call for each.
+    suspects = [
+        span
+        for span in spans
+        if span["color"] & 0xFFFFFF >= LEAST_WHITE
+        or not span["char_flags"] & _PAINTED
+        or span["alpha"] < LEAST_ALPHA
+        or span["size"] < LEAST_SIZE
+    ]
     hidden = {id(span): span for span in suspects if _is_clear(span)}
     white = [span for span in suspects if _is_white(span) and id(span) not in hidden]
     if white:

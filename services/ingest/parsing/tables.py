@@ -15,6 +15,7 @@ import pymupdf
 
 from services.ingest.parsing.building import join_cells, looks_like_header, without_empty_columns
 from services.ingest.parsing.layout import Fragment
+from services.ingest.parsing.pdf_covered import Shape
 
 ALIGNED_ROWS = 2
 """Rows that share the left edge of a cell; a header and one row are the smallest table."""
@@ -37,9 +38,9 @@ class Table:
     """Whether the first row names the columns."""
 
 
-def may_hold_table(page: pymupdf.Page, fragments: Sequence[Fragment]) -> bool:
+def may_hold_table(fragments: Sequence[Fragment], shapes: Sequence[Shape]) -> bool:
     """Whether the finder is worth its time: words stand in columns, and lines are ruled both ways."""
-    return _in_columns(fragments) and _is_ruled(page)
+    return _in_columns(fragments) and _is_ruled(shapes)
 
 
 def _in_columns(fragments: Sequence[Fragment]) -> bool:
@@ -79,21 +80,14 @@ def find_tables(
     return tables, fragments
 
 
-def _is_ruled(page: pymupdf.Page) -> bool:
+def _is_ruled(shapes: Sequence[Shape]) -> bool:
     across: set[int] = set()
     down: set[int] = set()
-    for drawing in page.get_cdrawings():
-        for item in drawing["items"]:
-            if item[0] == "re":
-                left, top, right, bottom = item[1]
-            elif item[0] == "l":
-                (left, top), (right, bottom) = item[1], item[2]
-            else:
-                continue
-            if abs(right - left) > SHORTEST_RULE:
-                across.update((int(top) // 3, int(bottom) // 3))
-            if abs(bottom - top) > SHORTEST_RULE:
-                down.update((int(left) // 3, int(right) // 3))
+    for shape in shapes:
+        if shape.right - shape.left > SHORTEST_RULE:
+            across.update((int(shape.top) // 3, int(shape.bottom) // 3))
+        if shape.bottom - shape.top > SHORTEST_RULE:
+            down.update((int(shape.left) // 3, int(shape.right) // 3))
     return len(across) >= RULES and len(down) >= RULES
 
 
