@@ -22,16 +22,17 @@ _IGNORABLE = (
 with the anchors of interlinear annotations, which are not drawn either."""
 _UNSEEN = re.compile(f"[{_IGNORABLE}]|(?<![{_JOINED}])[\u200c\u200d]")
 _SPACING = re.compile("[\x0b\x1c-\x1f\x85]")
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f\u200b\u2060\ufeff]")
+"""Control characters, and white space without a width: of 259 contracts 5 hold some, left by converters."""
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def readable(text: str) -> tuple[str, int]:
     """The text without characters that nobody sees, and how many those were.
 
-    Control characters go too, uncounted (many PDFs hold some for glyphs that have no character): those that
-    separate words become a space, tab, line feed, form feed and carriage return stay. Halves of surrogate
-    pairs become U+FFFD.
+    Control characters and white space without a width go too, uncounted (many PDFs hold some for glyphs that
+    have no character): those that separate words become a space, tab, line feed, form feed and carriage
+    return stay. Halves of surrogate pairs become U+FFFD.
     """
     if text.isascii() and text.isprintable():
         return text, 0
