@@ -37,12 +37,12 @@ async def replica(address, port):
 async def asked(channel, calls):
     """How many of `calls` calls, none of which is repeated, each address answered."""
     call = channel.unary_unary(METHOD)
-    return Counter([(await call(b"", timeout=10)).decode() for _ in range(calls)])
+    return Counter([(await call(b"", timeout=60)).decode() for _ in range(calls)])
 
 
 async def asked_until(channel, addresses):
     """Call until a round was answered by just these addresses; fails as soon as a call does."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while set(await asked(channel, 10)) != set(addresses):  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.05)
 

@@ -154,8 +154,9 @@ async def test_logs_audit_and_spans_of_a_query_carry_one_trace_id(beside_a_model
 
     assert {"grade", "answer"} <= {span.name.removeprefix("contract ") for span in spans}
     assert audit[-1]["trace_id"] == trace_id
-    assert "model server refused a call" in {line["event"] for line in logged}
-    assert {line["trace_id"] for line in logged} == {trace_id}
+    # The end of a call of the test before may be logged meanwhile.
+    refusals = [line for line in logged if line["event"] == "model server refused a call"]
+    assert {line["trace_id"] for line in refusals} == {trace_id}
 
 
 async def test_neither_logs_nor_spans_hold_the_question_documents_or_prompts(beside_a_model):

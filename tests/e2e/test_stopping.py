@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
@@ -51,7 +52,13 @@ def test_an_interrupted_upload_is_cancelled_downstream(own, tmp_path, number):
     spool = own.log.with_name("data") / "archive" / ".spool"
 
     with subprocess.Popen(
-        command, cwd=ROOT, env=environment({}), stderr=subprocess.PIPE, text=True
+        command,
+        cwd=ROOT,
+        env=environment({}),
+        stderr=subprocess.PIPE,
+        text=True,
+        # What a shell runs in the background, these tests perhaps, ignores SIGINT, and so would the command.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     ) as process:
         wait_until(lambda: spool.is_dir() and any(spool.iterdir()), STOP_SECONDS)
         process.send_signal(number)

@@ -41,14 +41,14 @@ class Issuer:
         self.keys[key_id] = (algorithm, MAKERS[algorithm]())
 
     def claims(self, **changes: object) -> dict[str, object]:
-        """What a token says that opens all of acme for ten minutes; a claim set to None is left out."""
+        """What a token says that opens all of acme for an hour; a claim set to None is left out."""
         usual = {
             "iss": ISSUER,
             "aud": AUDIENCE,
             "sub": "anna",
             "tenant": "acme",
             "scope": "query ingest admin",
-            "exp": int(self._now.timestamp()) + 600,
+            "exp": int(self._now.timestamp()) + 3600,
         }
         return {name: value for name, value in {**usual, **changes}.items() if value is not None}
 
