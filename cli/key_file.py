@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chassis.api_keys import ApiKey, from_json, to_json
+from chassis.watched_file import read_regular
 from cli.errors import CommandError
 from cli.files import private, write_text
 
@@ -15,10 +16,10 @@ from cli.files import private, write_text
 def read_keys(path: Path) -> tuple[ApiKey, ...]:
     """All keys in order. Raises `CommandError`."""
     try:
-        return from_json(path.read_text(encoding="utf-8"))
+        return from_json(read_regular(path).decode("utf-8"))
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the latter of JSON that is nested too deeply
         raise CommandError(f"{path}: not a file of API keys: {error}") from error
 
 

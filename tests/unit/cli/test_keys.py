@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -222,6 +223,19 @@ def test_a_link_still_leads_to_the_file(file, tmp_path):
 
     assert link.is_symlink()
     assert len(listed(file)) == 2
+
+
+@pytest.mark.parametrize("command", [["create", *ANNA], ["list"], ["revoke", "0000"]])
+def test_a_pipe_is_no_file_of_keys_and_is_not_waited_for(file, command):
+    os.mkfifo(file)
+
+    assert "not a regular file" in " ".join(keys(*command, file=file, ends=1).stderr.split())
+
+
+def test_a_file_that_is_nested_too_deeply_is_no_file_of_keys(file):
+    file.write_text("[" * 100_000)
+
+    assert "not a file of API keys" in " ".join(keys("list", file=file, ends=1).stderr.split())
 
 
 @pytest.mark.parametrize("command", [["create", *ANNA], ["list"], ["revoke", "0000"]])
