@@ -104,7 +104,7 @@ class NoteKind(StrEnum):
     WEAK_EVIDENCE = "weak_evidence"
     HIDDEN_TEXT = "hidden_text"
     SCANNED_PAGES = "scanned_pages"
-    BEGINS_EARLIER = "begins_earlier"
+    CUT_QUOTE = "cut_quote"
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,10 @@ class _NoteKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     """A cited document holds text that its readers do not see; it was left out."""
     NOTE_KIND_SCANNED_PAGES: _NoteKind.ValueType  # 8
     """A quote comes from words that stand invisibly over the image of a page."""
-    NOTE_KIND_BEGINS_EARLIER: _NoteKind.ValueType  # 9
-    """A quote begins within a list, a sentence or a table whose beginning stands in an earlier chunk."""
+    NOTE_KIND_CUT_QUOTE: _NoteKind.ValueType  # 9
+    """A quote begins within a list, a sentence or a table whose beginning stands in an earlier chunk, or ends
+    within a definition that goes on in a later one.
+    """
 
 class NoteKind(_NoteKind, metaclass=_NoteKindEnumTypeWrapper):
     """What a note is about."""
@@ -70,8 +72,10 @@ NOTE_KIND_HIDDEN_TEXT: NoteKind.ValueType  # 7
 """A cited document holds text that its readers do not see; it was left out."""
 NOTE_KIND_SCANNED_PAGES: NoteKind.ValueType  # 8
 """A quote comes from words that stand invisibly over the image of a page."""
-NOTE_KIND_BEGINS_EARLIER: NoteKind.ValueType  # 9
-"""A quote begins within a list, a sentence or a table whose beginning stands in an earlier chunk."""
+NOTE_KIND_CUT_QUOTE: NoteKind.ValueType  # 9
+"""A quote begins within a list, a sentence or a table whose beginning stands in an earlier chunk, or ends
+within a definition that goes on in a later one.
+"""
 Global___NoteKind: typing_extensions.TypeAlias = NoteKind
 
 class _RefusalReason:

@@ -29,7 +29,7 @@ class Draft:
     def chunk_ids(self) -> tuple[str, ...]:
         """Every chunk that may be quoted, each once."""
         ids = [one.candidate.chunk.chunk_id for one in self.kept]
-        return tuple(dict.fromkeys([*ids, *(one.chunk_id for one in self._all_definitions())]))
+        return tuple(dict.fromkeys([*ids, *(one.chunk_id for one in self.all_definitions())]))
 
     def conflicts_of(self, one: ResolvedDefinition) -> tuple[Definition, ...]:
         """The other definitions of its term that a reader must see."""
@@ -41,7 +41,8 @@ class Draft:
         own = [one for one in self.definitions if defines(one.definition, term)]
         return tuple(found for one in own for found in (one.definition, *self.conflicts_of(one)))
 
-    def _all_definitions(self) -> Iterator[Definition]:
+    def all_definitions(self) -> Iterator[Definition]:
+        """Every definition that comes along, those that disagree behind the one they disagree with."""
         for one in self.definitions:
             yield from (one.definition, *self.conflicts_of(one))
 
@@ -60,7 +61,7 @@ def compose(
     quoted = citations.all
     definitions = tuple(_definitions(draft, citations))
     clauses = tuple(_clauses(draft, quoted, chunks))
-    told = [*notes.begins_earlier_notes(quoted, chunks)]
+    told = [*notes.begins_earlier_notes(quoted, chunks), *_cut_definitions(draft, citations)]
     told += _notes(draft, citations, quoted, definitions, clauses, documents)
     return Answer(citations.all, statements, clauses, definitions, tuple(told))
 
@@ -106,6 +107,14 @@ def _definitions(draft: Draft, citations: Citations) -> Iterator[DefinitionInUse
             others = [citations.cite(quote_of_definition(other)) for other in draft.conflicts_of(one)]
             numbers = tuple(other.number for other in others if other and other.number != citation.number)
             yield DefinitionInUse(one.definition.term, citation.number, numbers, one.depth, one.used_by)
+
+
+def _cut_definitions(draft: Draft, citations: Citations) -> Iterator[Note]:
+    cited = {(one.document, one.span.start): one for one in citations.all}
+    for one in draft.all_definitions():
+        citation = cited.get((one.document_id, one.span.start))
+        if citation is not None and one.text[citation.span.end - one.span.start :].strip():
+            yield notes.definition_goes_on_note(one.term, citation)
 
 
 def _notes(

@@ -57,7 +57,16 @@ def begins_earlier_notes(citations: Iterable[Citation], chunks: Mapping[str, Chu
         "The beginning of the list, sentence or table that is quoted stands in an earlier passage: read it "
         "as well, since it may say that what is quoted does not hold, or is forbidden."
     )
-    return (Note(NoteKind.BEGINS_EARLIER, text, begun),) if begun else ()
+    return (Note(NoteKind.CUT_QUOTE, text, begun),) if begun else ()
+
+
+def definition_goes_on_note(term: str, citation: Citation) -> Note:
+    """A definition whose end another chunk holds."""
+    text = (
+        f"The definition of “{term}” goes on in the next passage of “{citation.title}”: read it as well, "
+        "since it may take something out."
+    )
+    return Note(NoteKind.CUT_QUOTE, text, (citation.number,))
 
 
 def hidden_text_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:

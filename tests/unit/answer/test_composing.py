@@ -124,7 +124,16 @@ def test_a_reader_is_told_that_a_quote_begins_in_an_earlier_chunk():
     asked = dataclasses.replace(draft(), kept=(kept(item),), definitions=())
     statements = extracted(asked, tuple(sentences_of(item)), citations)
     (note,) = compose(asked, statements, citations, chunks, documents).notes
-    assert (note.kind, note.citation_numbers) == (NoteKind.BEGINS_EARLIER, (1,))
+    assert (note.kind, note.citation_numbers) == (NoteKind.CUT_QUOTE, (1,))
+
+
+def test_a_reader_is_told_that_a_definition_goes_on_in_another_chunk():
+    rest = " A wall board is none."
+    cut = definition(TERMS)
+    whole = dataclasses.replace(cut, text=TERM + rest, span=Span(cut.span.start, cut.span.end + len(rest)))
+    asked = dataclasses.replace(draft(), definitions=(ResolvedDefinition(whole, 1, "", ()),))
+    (note,) = [one for one in answer(asked).notes if one.kind is NoteKind.CUT_QUOTE]
+    assert "The definition of “Device” goes on in the next passage" in note.text
 
 
 def test_strong_calibrated_evidence_needs_no_caveat():
