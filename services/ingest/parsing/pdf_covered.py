@@ -135,7 +135,8 @@ class _Look:
 
     def __init__(self, page: pymupdf.Page) -> None:
         self._scale = min(PIXELS_A_POINT, MOST_PIXELS / max(page.rect.width, page.rect.height, 1.0))
-        matrix = pymupdf.Matrix(self._scale, self._scale)
+        # Words are placed as on a page that is not turned.
+        matrix = page.derotation_matrix * pymupdf.Matrix(self._scale, self._scale)
         self._pixels = page.get_pixmap(matrix=matrix, colorspace=pymupdf.csGRAY)
         self._samples = self._pixels.samples
 

@@ -103,8 +103,9 @@ def _words_of_scan(page: pymupdf.Page, hidden: Iterable[Span], shown: int) -> li
     words = [span for span in hidden if not span["char_flags"] & _PAINTED and span["size"] >= LEAST_SIZE]
     if shown > max(STAMP, _characters(words)):
         return []
-    images = [pymupdf.Rect(image["bbox"]) & page.rect for image in page.get_image_info()]
-    if sum(image.get_area() for image in images) <= SCAN_SHARE * page.rect.get_area():
+    paper = pymupdf.Rect(0, 0, page.cropbox.width, page.cropbox.height)  # not turned, as all coordinates
+    images = [pymupdf.Rect(image["bbox"]) & paper for image in page.get_image_info()]
+    if sum(image.get_area() for image in images) <= SCAN_SHARE * paper.get_area():
         return []
     boxes = [tuple(image) for image in images]
     return [span for span in words if any(_lies_on(span["bbox"], box) for box in boxes)]

@@ -260,6 +260,31 @@ def test_words_below_a_filled_box_are_left_out_and_counted(parse, fill, cover):
     assert parsed.hidden_characters == len("USD45,000")
 
 
+@pytest.mark.parametrize("turned", [90, 180, 270])
+def test_a_box_covers_words_of_a_turned_and_cropped_page(parse, turned):
+    document = pages_of("")
+    put_lines(
+        document[0], ["Fees are due monthly", "This is secret", "Notices are sent by mail"], y=300, step=40
+    )
+    document[0].draw_rect(pymupdf.Rect(60, 325, 300, 350), fill=(0, 0, 0))
+    document[0].set_cropbox(pymupdf.Rect(40, 200, 580, 700))
+    document[0].set_rotation(turned)
+
+    assert parse(document).text.split("\n") == ["Fees are due monthly", "█", "Notices are sent by mail"]
+
+
+@pytest.mark.parametrize("turned", [0, 90])
+def test_a_turned_scan_keeps_all_its_words(parse, turned):
+    document = pages_of("")
+    scanned(document, document[0].rect)
+    put = [(72, 100), (72, 800)]
+    for place in put:
+        document[0].insert_text(place, LINE, render_mode=3)
+    document[0].set_rotation(turned)
+
+    assert parse(document).text.count(LINE) == len(put)
+
+
 def test_a_box_with_a_label_covers_what_is_below_it(parse):
     document = pages_of("")
     put_lines(document[0], ["The fee is secret and large", "It is due monthly"])
