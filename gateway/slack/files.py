@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,15 +78,25 @@ def _secrets(path: Path) -> tuple[bytes, ...]:
 def _workspaces(path: Path) -> Mapping[str, str | None]:
     variable = "CLAUSEGATE_SLACK_WORKSPACES_FILE"
     try:
-        found = json.loads(_text(variable, path))
-    except ValueError as error:
+        found = json.loads(_text(variable, path), object_pairs_hook=_distinct)
+    except json.JSONDecodeError as error:
         raise SlackFileBroken(f"{variable}: {path}: not JSON: {error}") from error
+    except ValueError as error:
+        raise SlackFileBroken(f"{variable}: {path}: {error}") from error
     if not isinstance(found, dict) or not all(
         _ID.fullmatch(each) and isinstance(name, str | None) for each, name in found.items()
     ):
         message = "expected an object of ids of workspaces and names of files, or null"
         raise SlackFileBroken(f"{variable}: {path}: {message}")
     return found
+
+
+def _distinct(members: Sequence[tuple[str, object]]) -> dict[str, object]:
+    """JSON takes the last of two, and a workspace would ask with whichever key that is."""
+    names = [name for name, _ in members]
+    if len(set(names)) < len(names):
+        raise ValueError("a workspace is listed twice")
+    return dict(members)
 
 
 def _authorization(workspaces: Path, name: str | None) -> str:

@@ -99,6 +99,7 @@ FILES = {
     "secrets that are no text": {"secrets": b"\xff\xfe"},
     "workspaces that are no JSON": {"workspaces.json": "T0ACME acme.key"},
     "workspaces that are no object": {"workspaces.json": '["T0ACME"]'},
+    "a workspace that is listed twice": {"workspaces.json": '{"T0ACME": "acme.key", "T0ACME": null}'},
     "a workspace without an id": {"workspaces.json": '{"": "acme.key"}'},
     "a key that is no name": {"workspaces.json": '{"T0ACME": 7}'},
     "a key that is missing": {"workspaces.json": '{"T0ACME": "none.key"}'},
