@@ -126,7 +126,7 @@ def weak_evidence_notes(
         return ()
     chances = [p for one in quoted if (p := weak[one.chunk_id].probability) is not None]
     measure = (
-        f"the probability that one of them answers the question is at most {max(chances):.0%}"
+        f"none of them answers the question with a probability of more than {max(chances):.0%}"
         if chances
         else "the model that graded them does not find them relevant"
     )

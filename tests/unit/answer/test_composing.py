@@ -149,6 +149,11 @@ def test_every_citation_is_used():
     assert used == {one.number for one in composed.citations}
 
 
+def test_weak_evidence_says_how_likely_each_passage_is_and_not_all_together():
+    (note,) = [one for one in answer(draft(grade=1)).notes if one.kind is NoteKind.WEAK_EVIDENCE]
+    assert "none of them answers the question with a probability of more than 70%" in note.text
+
+
 def test_passages_that_a_model_graded_low_are_called_weak_without_a_probability():
     (graded,) = draft(grade=1).kept
     weak = dataclasses.replace(draft(grade=1), kept=(dataclasses.replace(graded, probability=None),))
