@@ -30,7 +30,7 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "event": record.getMessage(),
+            "event": _event(record),
             **_trace(),
             **_caller(),
         }
@@ -38,6 +38,12 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             line["exception"] = _frames(record.exc_info[1])
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _event(record: logging.LogRecord) -> str:
+    """What happened. Beside an exception one line: asyncio repeats the exception's words below the first."""
+    message = record.getMessage()
+    return message.partition("\n")[0] if record.exc_info else message
 
 
 def _frames(error: BaseException | None) -> list[str]:

@@ -1,5 +1,6 @@
 import asyncio
 import errno
+import gc
 import json
 import logging
 import socket
@@ -54,6 +55,20 @@ def test_words_that_an_exception_may_have_from_a_document_are_not_logged(words):
     shown = exception_of(raised(LookupError("no place for it"), raised(ValueError(words))))
 
     assert [line for line in shown if not line.endswith(" raised")] == ["ValueError", "LookupError"]
+
+
+async def test_words_of_an_error_that_nobody_waits_for_are_not_logged(caplog):
+    async def fails() -> None:
+        raise ValueError("words of a document")
+
+    task = asyncio.create_task(fails())
+    await asyncio.wait([task])
+    del task
+    gc.collect()
+    [line] = [JsonFormatter().format(record) for record in caplog.records if record.name == "asyncio"]
+
+    assert json.loads(line)["event"] == "Task exception was never retrieved"
+    assert "words of a document" not in line
 
 
 @given(st.text(min_size=12))
