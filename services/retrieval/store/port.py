@@ -36,12 +36,12 @@ from services.retrieval.corpus import (
 from services.retrieval.store.records import Records
 
 
-class StoreUnavailable(Unavailable):
-    """The engine does not answer: it is closed, its disk is full or broken, or another process holds it."""
-
-
 MEAN_OF = 1000
 """Chunks whose length is looked at."""
+
+
+class StoreUnavailable(Unavailable):
+    """The engine does not answer: it is closed, its disk is full or broken, or another process holds it."""
 
 
 def check_tenant(tenant: str) -> None:

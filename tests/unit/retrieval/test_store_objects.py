@@ -2,7 +2,14 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from services.retrieval.store.weaviate.objects import document_object, read_document
+from services.retrieval.store.weaviate.objects import (
+    chunk_object,
+    definition_object,
+    document_object,
+    read_chunk,
+    read_definition,
+    read_document,
+)
 from tests.contract.store.drafts import Draft
 
 
@@ -13,3 +20,15 @@ def test_a_document_that_was_stored_before_hidden_text_was_kept_has_none():
     del record["hidden_characters"], record["scanned_pages"]
 
     assert read_document({**properties, "record": json.dumps(record)}) == document
+
+
+def test_what_a_later_release_keeps_as_well_is_passed_over():
+    draft = Draft("cme/a.txt", ["Fees are due."], terms=["Fee"])
+    document = replace(draft.document, indexed_at=datetime.now(UTC))
+    for read, stored, value in (
+        (read_document, document_object(document, 1, ()), document),
+        (read_chunk, chunk_object(draft.chunks[0]), draft.chunks[0].chunk),
+        (read_definition, definition_object(draft.definitions[0]), draft.definitions[0]),
+    ):
+        record = {**json.loads(stored.properties["record"]), "of_a_later_release": 1}
+        assert read({**stored.properties, "record": json.dumps(record)}) == value

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -36,6 +36,7 @@ from services.retrieval.tokens import stems
 HEADING = "#"
 """Marks a stem of heading chain or table header; no stem begins with it."""
 
+Recorded = TypeVar("Recorded", Chunk, Definition, Document)
 Values = Mapping[str, Any]
 """The properties of an object, as the client has them."""
 
@@ -103,7 +104,7 @@ def read_chunk(values: Values) -> Chunk:
         "sentences": tuple(Span(*each) for each in record["sentences"]),
         "sections": tuple(SectionSpan(tuple(chain), Span(*span)) for chain, span in record["sections"]),
     }
-    return Chunk(**record)
+    return _value(Chunk, record)
 
 
 def read_passage(found: Object[Any, Any]) -> Passage:
@@ -147,7 +148,7 @@ def read_definition(values: Values) -> Definition:
         "span": Span(*record["span"]),
         "pages": _pages(record["pages"]),
     }
-    return Definition(**record)
+    return _value(Definition, record)
 
 
 def document_object(
@@ -197,14 +198,21 @@ def read_document(values: Values) -> Document:
         "unreadable_pages": tuple(record["unreadable_pages"]),
         # Records that were written before these were kept lack them.
         "scanned_pages": tuple(record.get("scanned_pages", ())),
+        "indexed_at": datetime.fromisoformat(values["indexed_at"]),
     }
-    return Document(**record, indexed_at=datetime.fromisoformat(values["indexed_at"]))
+    return _value(Document, record)
 
 
 def staged_object(version: Version) -> DataObject[dict[str, Any], None]:
     """The object that says that a version was begun."""
     properties = {"document_id": version.document_id, "document_key": key_of(version.document_id)}
     return DataObject(properties, uuid=version_key(version))
+
+
+def _value(of: type[Recorded], record: Mapping[str, Any]) -> Recorded:
+    """The value of its fields. Others are those of a later release, which is rolled out beside this one."""
+    names = {each.name for each in fields(of)}
+    return of(**{name: value for name, value in record.items() if name in names})
 
 
 def _record(value: Chunk | Definition | Document) -> str:
