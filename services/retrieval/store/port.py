@@ -35,7 +35,6 @@ from services.retrieval.corpus import (
 )
 from services.retrieval.store.records import Records
 
-
 MEAN_OF = 1000
 """Chunks whose length is looked at."""
 
