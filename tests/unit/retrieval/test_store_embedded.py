@@ -142,7 +142,7 @@ async def test_broken_keyword_index_is_made_again(tmp_path):
         assert await keyword(store, "fee") == set(FEES.ids)
 
 
-@pytest.mark.parametrize("suffix", ["idx", "term", "pos", "fast", "fieldnorm"])
+@pytest.mark.parametrize("suffix", ["term", "pos"])
 async def test_keyword_index_that_lacks_a_file_is_made_again(tmp_path, suffix):
     async with opened(tmp_path) as store:
         await put(store, FEES)
