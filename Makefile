@@ -29,7 +29,7 @@ run: setup ## serve REST on 127.0.0.1:8000 and gRPC on 127.0.0.1:7000
 	$(BIN)/python -m embedded
 
 test: setup ## run the tests (under five minutes)
-	$(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-weaviate: setup ## run the tests of the store on the Weaviate at WEAVIATE_URL and WEAVIATE_GRPC_URL
 	@test -n "$(WEAVIATE_URL)" -a -n "$(WEAVIATE_GRPC_URL)" || { \

@@ -49,6 +49,12 @@ for name in [name for name in os.environ if name.startswith(("CLAUSEGATE_", "OPE
     del os.environ[name]  # noqa: TID251
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: a quarter of their time tests wait, for deadlines and pauses."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture(scope="session")
 def free_port() -> Callable[[], int]:
     """Makes numbers of TCP ports that were free on loopback a moment ago."""
