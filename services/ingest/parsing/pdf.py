@@ -7,6 +7,7 @@ are spelt out, and white space is one space, as a viewer copies it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -147,7 +148,7 @@ def read_content(page: pymupdf.Page) -> PageContent:
     elif sum([piece.text.count("\ufffd") for piece in fragments]) * 2 > sum([len(p.text) for p in fragments]):
         content.shows_marks, content.is_scan = True, False
     else:
-        if may_hold_table(fragments, text.shapes):
+        if not text.turned and may_hold_table(fragments, text.shapes):
             content.tables, fragments = find_tables(page, fragments, SCALE)
         content.rows = read_page(fragments)
     return content
@@ -155,14 +156,19 @@ def read_content(page: pymupdf.Page) -> PageContent:
 
 def read_text(page: pymupdf.Page) -> PageText:
     """The spans of a page that are to be read, in drawing order."""
-    spans, shapes = read_spans(page.get_text("dict", flags=FLAGS)["blocks"])
+    blocks = page.get_text("dict", flags=FLAGS)["blocks"]
+    spans, shapes = read_spans(blocks)
     spans, covered = uncovered(page, spans, shapes, FLAGS)
     text = sift(page, spans)
-    return replace(text, hidden_characters=text.hidden_characters + covered, shapes=shapes)
+    directions = Counter([block["lines"][0]["dir"][1] for block in blocks if block.get("lines")])
+    turned = round(directions.most_common(1)[0][0]) if directions else 0
+    return replace(text, hidden_characters=text.hidden_characters + covered, shapes=shapes, turned=turned)
 
 
 def fragments_of(text: PageText) -> list[Fragment]:
     """The pieces of a page's lines, measured and merged."""
+    if text.turned:
+        return merge_spans([_upright(span, text.turned) for span in text.spans])
     return merge_spans(map(_measured, text.spans))
 
 
@@ -172,6 +178,15 @@ def _measured(span: PdfSpan) -> tuple[int, int, int, int, bool, str]:
     start, width, size = int(left * SCALE), int((right - left) * SCALE), int(span["size"] * SCALE)
     bold = bool(span["flags"] & pymupdf.TEXT_FONT_BOLD)
     return start, start + width, int(span["origin"][1] * SCALE), size, bold, span["text"]
+
+
+def _upright(span: PdfSpan, turned: int) -> tuple[int, int, int, int, bool, str]:
+    """The same of a span that is read from top to bottom (1) or from bottom to top (-1)."""
+    _, top, _, bottom = span["bbox"]
+    start, end = (top, bottom) if turned > 0 else (-bottom, -top)
+    baseline = -turned * span["origin"][0]
+    upright = {"bbox": (start, 0.0, end, 0.0), "origin": (start, baseline)}
+    return _measured(span | upright)
 
 
 def _shows_marks(page: pymupdf.Page) -> bool:

@@ -48,6 +48,8 @@ class PageText:
     is_scan: bool = False
     """Whether words among `spans` are drawn invisibly over an image."""
     shapes: Sequence[Shape] = ()
+    turned: int = 0
+    """Most of its blocks are read from top to bottom (1), from bottom to top (-1), or as usual (0)."""
 
 
 def sift(page: pymupdf.Page, spans: list[Span]) -> PageText:

@@ -111,6 +111,16 @@ def test_a_number_and_its_clause_stand_on_one_line(parse):
     assert texts(parse(document)) == ["1.1 The term begins on the date of signing."]
 
 
+@pytest.mark.parametrize("turned", [90, 270])
+def test_lines_that_are_written_up_or_down_a_page_are_read_one_after_the_other(parse, turned):
+    document = pages_of("")
+    for index, line in enumerate(["Fees are due", "within thirty days."]):
+        place = (100 + 14 * index, 700) if turned == 90 else (500 - 14 * index, 100)
+        document[0].insert_text(place, line, rotate=turned)
+
+    assert parse(document).text == "Fees are due\nwithin thirty days."
+
+
 def test_a_superscript_stays_in_its_line(parse):
     document = pages_of("")
     document[0].insert_text((72, 72), "On the 27", fontsize=11)
