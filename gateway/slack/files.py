@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chassis.errors import CannotStart, Unavailable
+from chassis.watched_file import read_regular
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +113,7 @@ def _authorization(workspaces: Path, name: str | None) -> str:
 
 def _text(variable: str, path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_regular(path).decode()
     except OSError as error:
         raise SlackFileBroken(f"{variable}: {path}: {error.strerror or 'cannot be read'}") from error
     except UnicodeDecodeError as error:

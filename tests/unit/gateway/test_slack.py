@@ -1,3 +1,5 @@
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,6 +122,14 @@ def written(folder, **texts):
 def test_files_that_cannot_be_used_are_named(tmp_path, texts):
     with pytest.raises(SlackFileBroken, match=r"CLAUSEGATE_SLACK_\w+_FILE: .*: "):
         written(tmp_path, **texts).check()
+
+
+def test_a_pipe_is_no_file_and_is_not_waited_for(tmp_path):
+    files = written(tmp_path)
+    (tmp_path / "acme.key").unlink()
+    os.mkfifo(tmp_path / "acme.key")
+    with pytest.raises(SlackFileBroken, match=r"acme\.key: not a regular file"):
+        files.check()
 
 
 def test_a_workspace_may_ask_without_a_key_and_an_unknown_one_not_at_all(tmp_path):
