@@ -218,6 +218,19 @@ def test_a_volume_begins_as_a_folder_that_the_images_user_owns():
     assert {folder for name in SETTINGS for folder, _ in mounts(name).values()} <= folders
 
 
+def test_a_large_index_gets_as_long_to_open_as_on_kubernetes():
+    documents = yaml.safe_load_all((ROOT / "deploy/k8s/base/weaviate.yaml").read_text())
+    (pod,) = [each["spec"]["template"]["spec"] for each in documents if each["kind"] == "StatefulSet"]
+    startup = pod["containers"][0]["startupProbe"]
+    seconds = startup["periodSeconds"] * startup["failureThreshold"]
+
+    assert SERVICES["weaviate"]["healthcheck"]["start_period"] == f"{seconds // 60}m"
+
+
+def test_retrieval_may_read_the_beginnings_of_many_documents_before_it_is_ready():
+    assert SERVICES["retrieval"]["healthcheck"]["start_period"] == "10m"
+
+
 def test_parsers_at_their_limit_fit_into_ingests_memory():
     settings = IngestSettings()
     limit = SERVICES["ingest"]["deploy"]["resources"]["limits"]["memory"]
