@@ -19,13 +19,15 @@ from uuid import UUID, uuid5
 from services.ingest import headings, terms
 from services.ingest.chunking import packing
 from services.ingest.chunking.units import Unit, dissect
-from services.ingest.documents import BlockKind, ExtractedDocument, Page, Span
+from services.ingest.documents import ExtractedDocument, Page, Span
 from services.ingest.parsing.invisible import readable
 
-CHUNKER_VERSION = "3"
+CHUNKER_VERSION = "4"
 """Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
 
 _NAMESPACE = UUID("5d3c1c5e-6a53-4a0c-9b61-6b1f0b6f7f6e")
+_LONGEST_TITLE = 500
+"""Characters; nothing longer is a title, and it is repeated with every chunk."""
 _OPENING = 500
 """Characters of a chunk in which the word makes it a definitions chunk (LI-10)."""
 _DEFINING_ENTRIES = 2
@@ -126,11 +128,12 @@ def title_of(document: ExtractedDocument, path: str) -> str:
     markup = (
         document.text[block.span.start : block.span.end]
         for block in document.blocks
-        if block.kind is BlockKind.HEADING
+        if headings.is_heading(block)
     )
     for title in (document.title or "", *markup):
-        if words := readable(title)[0].split():
-            return " ".join(words)
+        words = " ".join(readable(title)[0].split())
+        if 0 < len(words) <= _LONGEST_TITLE:
+            return words
     return path.rsplit("/", 1)[-1]
 
 

@@ -14,6 +14,10 @@ from services.ingest.sentences import split, trimmed
 CHARACTERS_PER_WORD = 20
 """Characters that count as a word at least: leaders, base64, scripts without spaces. English has 6."""
 
+LONGEST_HEADER = 2_000
+"""Characters of a header row that are repeated with each chunk of its table; a longer one stands in the first
+alone."""
+
 _ROWS = (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
 _CAPTION_TAIL = re.compile(r"[\s.:,;)–—-]*")
 _ITEM = re.compile(r"[a-z]{1,4}[.)]\s")
@@ -94,7 +98,7 @@ def _whole_units(
                 header=header,
             )
             above = span
-        if block.kind is BlockKind.TABLE_HEADER:
+        if block.kind is BlockKind.TABLE_HEADER and block.span.end - block.span.start <= LONGEST_HEADER:
             header = block.span
 
 

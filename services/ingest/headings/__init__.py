@@ -16,6 +16,10 @@ from services.ingest.headings.display import MAX_CHARACTERS, DisplayRules
 from services.ingest.headings.numbering import Mark, Series, marks
 from services.ingest.headings.outline import Outline
 
+LONGEST = 500
+"""Characters of a heading by markup. A longer one is a paragraph that somebody has marked as a heading, and
+would be repeated with every chunk below it."""
+
 _PUNCTUATION = " .:,;–—-\t"
 _CAPTIONED_BELOW = (Series.ARTICLE, Series.EXHIBIT)
 _TABLE = (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
@@ -43,17 +47,22 @@ def find(document: ExtractedDocument) -> tuple[Heading, ...]:
     """Return the headings of `document` in reading order; they never overlap."""
     lines = list(_lines(document))
     texts = [document.text[line.span.start : line.span.end] for line in lines]
-    structured = any(block.kind is BlockKind.HEADING for block in document.blocks)
+    structured = any(map(is_heading, document.blocks))
     rules = None if structured else DisplayRules(texts, document.blocks)
     search = _Search(document.text, lines, texts, rules)
     return tuple(search.headings())
+
+
+def is_heading(block: Block) -> bool:
+    """Whether markup says that a block is a heading, and its length does not speak against it."""
+    return block.kind is BlockKind.HEADING and block.span.end - block.span.start <= LONGEST
 
 
 def _lines(document: ExtractedDocument) -> Iterator[_Line]:
     """The lines that may be or hold a heading; a heading by markup is one, however it is broken."""
     text = document.text
     for block in document.blocks:
-        if block.kind is BlockKind.HEADING:
+        if is_heading(block):
             yield _Line(block.span, block)
         elif block.kind not in _TABLE:
             start = block.span.start
@@ -80,7 +89,7 @@ class _Search:
         for index, line in enumerate(self._lines):
             if index == taken:
                 continue
-            if line.block.kind is BlockKind.HEADING:
+            if is_heading(line.block):
                 yield self._by_markup(line)
             elif (heading := self._by_display(index)) is not None:
                 yield heading
@@ -130,7 +139,7 @@ class _Search:
         if not alone or mark.readings[0].series not in _CAPTIONED_BELOW or index + 1 == len(self._lines):
             return mark
         below = self._lines[index + 1]
-        if below.block.kind is BlockKind.HEADING or not self._may_be_caption(below.span):
+        if is_heading(below.block) or not self._may_be_caption(below.span):
             return mark
         end = caption_end(self._text, below.span, whole_line=True)
         whole = end is not None and below.span.end - end <= 1

@@ -161,6 +161,12 @@ def test_a_split_table_repeats_its_header_outside_the_text():
     assert all(chunk.text.startswith("Product ") and "Kind" not in chunk.text for chunk in others)
 
 
+def test_a_header_row_as_long_as_a_chunk_is_not_repeated():
+    rows = [(BlockKind.TABLE_ROW, f"Product {number} | monthly fee | {number} Euro") for number in range(90)]
+    document = document_of((BlockKind.TABLE_HEADER, "Product and what it is for | " * 100), *rows)
+    assert {chunk.table_header for chunk in chunking.cut(document, ORIGIN, LIMITS)} == {""}
+
+
 def test_a_table_row_is_never_split():
     row = "cell " * 150 + "| 5"
     document = document_of(*[(BlockKind.TABLE_ROW, row)] * 5)
@@ -236,6 +242,8 @@ def test_the_title_is_the_documents_own_then_its_first_heading_then_the_file_nam
     assert chunking.title_of(document_of(heading, body, title=" Fees \n2024"), "a/b.md") == "Fees 2024"
     assert chunking.title_of(document_of(heading, body, title=" "), "a/b.md") == "Fee schedule"
     assert chunking.title_of(document_of(body), "a/b.md") == "b.md"
+    long = (BlockKind.HEADING, SENTENCE * 20)
+    assert chunking.title_of(document_of(long, heading, title=SENTENCE * 20), "a/b.md") == "Fee schedule"
 
 
 @pytest.mark.parametrize("filler", ["\n", "(", "x", ". ", "1. ", "a, "])

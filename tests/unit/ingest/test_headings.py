@@ -145,6 +145,18 @@ def test_markup_decides_over_looks():
     assert chains(document) == [("Policy",), ("Policy", "Scope")]
 
 
+def test_a_paragraph_that_is_marked_as_a_heading_heads_nothing():
+    text = f"Policy\n\n{BODY * 20}\n\n{BODY}"
+    marked = Span(8, 8 + len(BODY * 20))
+    blocks = (
+        Block(BlockKind.HEADING, Span(0, 6), level=1),
+        Block(BlockKind.HEADING, marked, level=2),
+        Block(BlockKind.PARAGRAPH, Span(marked.end + 2, len(text))),
+    )
+    assert len(BODY * 20) > headings.LONGEST
+    assert chains(ExtractedDocument(DocumentFormat.HTML, None, text, blocks)) == [("Policy",)]
+
+
 def test_table_rows_head_nothing():
     text = "1. Fees | 10\n2. Taxes | 20"
     rows = (Block(BlockKind.TABLE_HEADER, Span(0, 12)), Block(BlockKind.TABLE_ROW, Span(13, len(text))))
