@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
+from types import FrameType
 from typing import TypeVar
 
 from chassis.descriptors import allow_descriptors
@@ -37,6 +39,10 @@ def run_process(
         asked = not {"-h", "--help"}.isdisjoint(arguments)
         (sys.stdout if asked else sys.stderr).write(f"{USAGE.format(name=name)}\n")
         sys.exit(0 if asked else 2)
+    # Until `run` listens for them itself: the first process of a container gets only signals that it handles,
+    # so a stop that comes during the start would be lost.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _end)
     with telemetry(name):
         try:
             configured = settings()
@@ -46,3 +52,7 @@ def run_process(
             sys.exit(f"error: {error}")
         except SETTINGS_ERRORS as error:
             sys.exit(f"error: {settings_problem(error)}")
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)
