@@ -47,7 +47,7 @@ def build_app(
         middleware=[
             Middleware(Observation),
             Middleware(BoundedHeads, limit=asked.bounds.head_bytes),
-            Middleware(RejectedBodies, limit=settings.max_upload_bytes),
+            Middleware(RejectedBodies, limit=settings.max_upload_bytes, cut_off=downstream.cut_off),
             Middleware(
                 Authentication, credentials=asked.credentials, open_paths={route.path for route in own_routes}
             ),

@@ -19,9 +19,9 @@ from gateway.problems import problem_response
 
 SWALLOW_SECONDS = 10.0
 """How long a rejected body is read, at most, before its rejection is sent."""
-STRANGER_SECONDS = 1.0
-STRANGER_BYTES = 2**20
-"""The same for those who may not send any: what usually has come already."""
+BRIEFLY_SECONDS = 1.0
+BRIEFLY_BYTES = 2**20
+"""The same for those who may not send any, and when the gateway stops: what usually has come already."""
 
 
 def check_content_type(request: Request, wanted: str) -> None:
@@ -71,13 +71,14 @@ class RejectedBodies:
     """Middleware that reads what is left of a body before an error is answered, and refuses two lengths.
 
     A client that is still writing when the connection closes loses the answer. At most `limit` bytes are
-    swallowed, next to nothing of a caller without a valid key, and none of a client that waits for
-    `100 Continue`.
+    swallowed, next to nothing of a caller without a valid key or after the cut-off, and none of a client that
+    waits for `100 Continue`.
     """
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    def __init__(self, app: ASGIApp, limit: int, cut_off: asyncio.Event) -> None:
         self._app = app
         self._limit = limit
+        self._cut_off = cut_off
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -95,10 +96,11 @@ class RejectedBodies:
         body = _Body(receive, waits=headers.get("expect", "").lower() == "100-continue")
 
         async def send_after_body(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == HTTPStatus.UNAUTHORIZED:
-                await body.swallow(min(STRANGER_BYTES, self._limit), STRANGER_SECONDS)
-            elif message["type"] == "http.response.start" and _is_worth_it(message["status"]):
-                await body.swallow(self._limit, SWALLOW_SECONDS)
+            if message["type"] == "http.response.start" and _is_worth_it(message["status"]):
+                if self._cut_off.is_set() or message["status"] == HTTPStatus.UNAUTHORIZED:
+                    await body.swallow(min(BRIEFLY_BYTES, self._limit), BRIEFLY_SECONDS)
+                else:
+                    await body.swallow(self._limit, SWALLOW_SECONDS)
             await send(message)
 
         await self._app(scope, body.receive, send_after_body)

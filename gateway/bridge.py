@@ -16,7 +16,7 @@ from starlette.responses import Response
 from chassis.errors import InvalidInput
 from chassis.status import upstream_errors
 from gateway.bodies import BodyBounds, check_content_type, read_body
-from gateway.calls import deadline_seconds, responses, while_wanted
+from gateway.calls import deadline_seconds, responses, until_cut_off, while_wanted
 from gateway.contracts import Binding, Method
 from gateway.errors import MalformedRequest
 from gateway.messages import fill, json_name, parse_json, query_object, shown, to_json, to_object
@@ -57,7 +57,7 @@ def endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoi
     async def answer(request: Request) -> Response:
         timeout = deadline_seconds(request, *limits)
         bounds = BodyBounds(settings.max_body_bytes, settings.client_stall_seconds, timeout)
-        message = await read_request(request, method, binding, bounds)
+        message = await until_cut_off(downstream.cut_off, read_request(request, method, binding, bounds))
         call = stub(message, timeout=timeout)
         wait = partial(while_wanted, request.receive, downstream.cut_off)
         if method.streams_responses:

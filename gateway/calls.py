@@ -45,19 +45,28 @@ async def while_wanted(receive: Receive, cut_off: asyncio.Event, work: Coroutine
     The request's body must have been read. Raises `ClientGone` when the client hangs up and `ShuttingDown`
     when the gateway is cut off.
     """
-    task = asyncio.ensure_future(work)
-    watchers = [asyncio.ensure_future(_hung_up(receive)), asyncio.ensure_future(cut_off.wait())]
+    return await until_cut_off(cut_off, _until(_hung_up(receive), ClientGone(), work))
+
+
+async def until_cut_off(cut_off: asyncio.Event, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of `work`, such as reading a body, which is cancelled with `ShuttingDown` at the cut-off."""
+    error = ShuttingDown("The gateway is shutting down.", retry_after_seconds=RETRY_AFTER_SECONDS)
+    return await _until(cut_off.wait(), error, work)
+
+
+async def _until(
+    end: Coroutine[Any, Any, object], error: Exception, work: Coroutine[Any, Any, Result]
+) -> Result:
+    task, watcher = asyncio.ensure_future(work), asyncio.ensure_future(end)
     try:
-        await asyncio.wait([task, *watchers], return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-        if watchers[0].done():
-            raise ClientGone
-        raise ShuttingDown("The gateway is shutting down.", retry_after_seconds=RETRY_AFTER_SECONDS)
+        await asyncio.wait([task, watcher], return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise error
+        return task.result()
     finally:
-        for each in (task, *watchers):
-            each.cancel()
-        await asyncio.gather(task, *watchers, return_exceptions=True)
+        task.cancel()
+        watcher.cancel()
+        await asyncio.gather(task, watcher, return_exceptions=True)
 
 
 async def _hung_up(receive: Receive) -> None:

@@ -643,6 +643,25 @@ async def test_a_request_that_outlasts_the_drain_is_told_and_its_call_cancelled(
     await seen(script.cancelled)
 
 
+async def test_an_upload_that_is_still_arriving_at_the_end_of_the_drain_is_told(script):
+    head = b"POST /v1/documents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n"
+    head += b"Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
+    async with services(script, drain_seconds=0) as settings, AsyncExitStack() as gateway:
+        address = await gateway.enter_async_context(serving(settings))
+        reader, writer = await asyncio.open_connection(*address.rsplit(":", 1))
+        writer.write(head)
+        await writer.drain()
+        # Answered requests on further connections mean that the first has been taken up.
+        async with client_of(address) as client:
+            assert (await client.get("/healthz")).is_success
+        await gateway.aclose()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            answer = await reader.read()
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b"The gateway is shutting down." in answer
+
+
 async def test_accepted_connections_are_not_delayed_by_nagle():
     # asyncio does it by itself, but only for sockets whose protocol is named.
     with bound_socket("127.0.0.1:0") as listener:
