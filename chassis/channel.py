@@ -50,6 +50,9 @@ def open_channel(
     options = [
         ("grpc.service_config", json.dumps(config)),
         ("grpc.enable_http_proxy", 0),
+        # Else channels of a process share their connections, and a new one waits out the pause that another's
+        # failure has begun.
+        ("grpc.use_local_subchannel_pool", 1),
         ("grpc.max_reconnect_backoff_ms", 2000),
         # By default a name is not looked up again for 30 s: a rollout of two replicas can be over by then.
         ("grpc.dns_min_time_between_resolutions_ms", 1000),
