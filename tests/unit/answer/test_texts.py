@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from services.answer.records.texts import TextMode, Texts
 from services.answer.verification.signing import SigningKey
 
-WORDS = st.lists(st.text("ghijklmnopqrstuvwxyz", min_size=5, max_size=9), min_size=1).map(" ".join)
-"""Of letters that no hash has."""
+WORDS = st.lists(st.text("αβγδεζηθικλμ", min_size=5, max_size=9), min_size=1).map(" ".join)
+"""Of letters that no hash and no name of a record has."""
 KEY = SigningKey("k1", b"1" * 32)
 
 
@@ -27,7 +27,8 @@ def test_no_word_of_a_question_or_its_answer_is_recorded(question, answer, modes
         "why": {"said": answer, "terms": question.split()},
         "scores": [{"chunk_id": "cme/1", "score": 0.5, "kept": True}],
     }
-    recorded = json.dumps([texts.question(question), texts.answer(answer), texts.debug(debug)])
+    parts = [texts.question(question), texts.answer(answer), texts.debug(debug)]
+    recorded = json.dumps(parts, ensure_ascii=False)
     assert not [word for word in (question + " " + answer).split() if word in recorded]
     assert texts.debug(debug)["scores"] == debug["scores"]
 
