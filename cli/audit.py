@@ -121,7 +121,7 @@ def export(  # noqa: PLR0913 - the options of a command are its parameters
         datetime | None, typer.Option(formats=TIMES, metavar="TIME", help="Begun before (UTC).")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File to write; without it, standard output.")
+        Path | None, typer.Option(metavar="FILE", help="New file to write; without it, standard output.")
     ] = None,
     keys: KeyFile = None,
     data: Data = DEFAULT_DATA,
@@ -150,7 +150,7 @@ def _exported(where: Sequence[Path], wanted: Wanted, report: Report, keys: Keys,
     """Write the records and the statement; how many records."""
     count = 0
     try:
-        with open(out, "wb", opener=private) if out else nullcontext(sys.stdout.buffer) as file:
+        with open(out, "xb", opener=private) if out else nullcontext(sys.stdout.buffer) as file:
             for line in chosen(where, wanted):
                 file.write(line)
                 count += 1

@@ -130,6 +130,14 @@ def test_an_export_holds_what_was_asked_for_and_stands_in_its_chain(logs, tmp_pa
     assert out.stat().st_mode & 0o077 == 0
 
 
+def test_an_export_overwrites_no_file(logs):
+    log = logs / "queries.jsonl"
+    before = log.read_bytes()
+    result = audit("export", logs, "--query-id", "q3", "--out", log)
+    assert (result.exit_code, log.read_bytes()) == (1, before)
+    assert result.stderr == f"error: {log}: File exists\n"
+
+
 def test_an_export_that_was_changed_does_not_stand_in_the_chain(logs, tmp_path, key_file):
     out = tmp_path / "export.jsonl"
     audit("export", logs, "--query-id", "q3", "--out", out)
