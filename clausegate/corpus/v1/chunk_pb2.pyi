@@ -65,7 +65,8 @@ class Chunk(google.protobuf.message.Message):
     """Words of `text`, split at white space; at most 400."""
     table_header: builtins.str
     """Header row of the table that this chunk continues, verbatim, for reading and retrieval only: it is
-    not part of `text` or `span`, and never quoted. Empty unless a table was split before this chunk.
+    not part of `text` or `span`, and never quoted. Empty unless a table was split before this chunk, and for
+    a row of more than 2,000 characters.
     """
     content_sha256: builtins.str
     """SHA-256 of `text` in UTF-8, 64 lower-case hexadecimal digits."""
@@ -77,7 +78,9 @@ class Chunk(google.protobuf.message.Message):
     """The document version the chunk belongs to, see `Document.generation`."""
     @property
     def heading_chain(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Headings above the chunk, outermost first, verbatim. Empty where the document has none."""
+        """Headings above the chunk, outermost first, verbatim, of at most 500 characters each: a longer one is text.
+        Empty where the document has none.
+        """
 
     @property
     def span(self) -> clausegate.corpus.v1.span_pb2.Span:

@@ -86,7 +86,9 @@ class Document(google.protobuf.message.Message):
     path: builtins.str
     """Path below the source, with `/` between its parts."""
     title: builtins.str
-    """The document's own title, else its first heading, else the file's name; never empty."""
+    """The document's own title, else its first heading, else the file's name; never empty. One of more than 500
+    characters is passed over.
+    """
     format: Global___DocumentFormat.ValueType
     """How the file was read."""
     content_sha256: builtins.str
