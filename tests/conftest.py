@@ -15,6 +15,8 @@ import certifi
 import httpcore2
 import hypothesis
 import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
 
 from chassis.addresses import is_loopback
 
@@ -47,6 +49,9 @@ httpcore2.default_ssl_context = lambda **_: ssl.create_default_context(cafile=AU
 # Settings and keys of the person who runs the tests are not the tests': a key would send documents away.
 for name in [name for name in os.environ if name.startswith(("CLAUSEGATE_", "OPENAI_"))]:  # noqa: TID251
     del os.environ[name]  # noqa: TID251
+
+# A process has one provider, the first: that of a command which runs within a test would sample nothing.
+trace.set_tracer_provider(TracerProvider())
 
 
 @pytest.hookimpl(optionalhook=True)

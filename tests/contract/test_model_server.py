@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from chassis.deadlines import set_deadline
 from inference.chat.client import OpenAIChat
@@ -21,6 +18,7 @@ from inference.embedding.openai import OpenAIEmbedding
 from inference.errors import ModelQueueFull, ModelRateLimited, ModelRejected, ModelServerUnavailable
 from inference.settings import ModelServerSettings
 from inference.transport import ModelServer as Connection
+from tests.contract.traces import kept_spans
 from tests.fakes import behaviours as fake
 from tests.fakes.model_server import ModelServer
 
@@ -34,14 +32,8 @@ KEY = "sk-test-0123456789"
 @pytest.fixture(scope="module", autouse=True)
 def spans():
     """Every span that ends in this process meanwhile."""
-    exporter, provider = InMemorySpanExporter(), trace.get_tracer_provider()
-    if not isinstance(provider, TracerProvider):
-        provider = TracerProvider()
-        trace.set_tracer_provider(provider)
-    processor = SimpleSpanProcessor(exporter)
-    provider.add_span_processor(processor)
-    yield exporter
-    processor.shutdown()
+    with kept_spans() as kept:
+        yield kept
 
 
 @pytest.fixture

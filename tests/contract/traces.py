@@ -15,11 +15,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 def kept_spans() -> Iterator[InMemorySpanExporter]:
     """Keeps every span that ends in this process meanwhile."""
     exporter, provider = InMemorySpanExporter(), trace.get_tracer_provider()
-    if not isinstance(provider, TracerProvider):
-        provider = TracerProvider()
-        trace.set_tracer_provider(provider)
-    processor = SimpleSpanProcessor(exporter)
-    provider.add_span_processor(processor)
+    assert isinstance(provider, TracerProvider)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
     try:
         yield exporter
     finally:

@@ -15,6 +15,7 @@ import httpx
 from typer.testing import CliRunner
 
 from cli.main import app
+from tests.processwide import logging_taken_back
 
 ROOT = Path(__file__).resolve().parents[2]
 READY_SECONDS = 90.0
@@ -101,7 +102,8 @@ def clausegate(*arguments: str, **settings: str) -> subprocess.CompletedProcess[
 
 def in_process(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run the command as `clausegate` does, in this process: a second less, which its imports take."""
-    done = CliRunner(env=settings).invoke(app, arguments)
+    with logging_taken_back():
+        done = CliRunner(env=settings).invoke(app, arguments)
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
 
