@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import ssl
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
 from chassis.addresses import is_loopback
+from tests import ports
 
 
 class BeyondThisMachine(AssertionError):
@@ -63,13 +63,7 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture(scope="session")
 def free_port() -> Callable[[], int]:
     """Makes numbers of TCP ports that were free on loopback a moment ago."""
-
-    def find() -> int:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return int(probe.getsockname()[1])
-
-    return find
+    return ports.free_port
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Self
 
+from tests.ports import free_port
+
 
 class Wire:
     """Passes bytes on between a port of its own on loopback and a server's."""
@@ -12,7 +14,7 @@ class Wire:
     def __init__(self, port: int) -> None:
         """To `port` on loopback; nothing listens yet."""
         self._target = port
-        self.port = 0
+        self.port = free_port()
         self._listening: asyncio.Server | None = None
         self._ends: set[asyncio.StreamWriter] = set()
         self._passing: set[asyncio.Task[None]] = set()
@@ -31,7 +33,6 @@ class Wire:
     async def mend(self) -> None:
         """Listen, on the same port each time."""
         self._listening = await asyncio.start_server(self._connect, "127.0.0.1", self.port)
-        self.port = self._listening.sockets[0].getsockname()[1]
 
     async def cut(self) -> None:
         """Reset all connections and refuse new ones."""

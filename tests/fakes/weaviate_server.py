@@ -20,6 +20,7 @@ from tests.fakes import weaviate_aggregates, weaviate_grpc, weaviate_rest
 from tests.fakes.weaviate_behaviours import Behaviour, Fails, Garbage, Hangs, RejectsObjects, Slow
 from tests.fakes.weaviate_database import Database, Refused
 from tests.fakes.weaviate_sockets import GrpcListener, RestListener
+from tests.ports import free_port
 
 READY = "/v1/.well-known/ready"
 NO_KEY = "anonymous access not enabled, please provide an auth scheme such as OIDC"
@@ -50,7 +51,7 @@ class WeaviateServer:
         self.calls: list[str] = []
         """What was called, in order."""
         self._key = key
-        self._ports = 0, 0
+        self._ports = free_port(), free_port()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._queues: dict[str, deque[Behaviour]] = defaultdict(deque)
@@ -79,7 +80,6 @@ class WeaviateServer:
         self._stopped.clear()
         self._rest = RestListener(self._ports[0], self._answer_rest)
         self._grpc = GrpcListener(self._ports[1], self._answer_grpc)
-        self._ports = self._rest.server_port, self._grpc.port
 
     def stop(self) -> None:
         """Hang up on everybody."""

@@ -95,7 +95,7 @@ class GrpcListener(grpc.GenericRpcHandler):
                 ("grpc.max_send_message_length", MESSAGE_BYTES),
             ],
         )
-        self.port = self._server.add_insecure_port(f"127.0.0.1:{port}")
+        self._server.add_insecure_port(f"127.0.0.1:{port}")
         self._server.start()
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,6 +22,7 @@ from chassis.api_keys import new_key, to_json
 from chassis.auth import Caller
 from tests.contract.wires import Wire
 from tests.e2e.processes import ROOT, environment
+from tests.ports import free_port
 
 PROCESSES = ("retrieval", "ingest", "answer", "gateway")
 WIRES = (
@@ -163,7 +162,7 @@ async def stack(folder: Path) -> AsyncIterator[Stack]:
     )
     keys = folder / "keys.json"
     keys.write_text(to_json([key]))
-    listening = dict(zip(PROCESSES, _ports(), strict=False))
+    listening = {name: free_port() for name in PROCESSES}
     async with AsyncExitStack() as running:
         disks = running.enter_context(_disks(folder))
         wires = {pair: await running.enter_async_context(Wire(listening[pair[1]])) for pair in WIRES}
@@ -187,16 +186,6 @@ async def stack(folder: Path) -> AsyncIterator[Stack]:
             process.start()
         await found.ready()
         yield found
-
-
-def _ports() -> Iterator[int]:
-    """Ports that nobody listens at, below those that connections are given: a process is to find its own free
-    again whenever it is started.
-    """
-    while True:
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", random.randrange(20_000, 32_000)))
-            yield int(probe.getsockname()[1])
 
 
 @contextmanager
