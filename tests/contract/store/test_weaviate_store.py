@@ -105,13 +105,14 @@ async def test_tenant_of_any_allowed_name_has_a_store_of_its_own(stores, name):
 
 
 async def asked(server: RetrievalSettings, method: str, tenant: str, what: object) -> None:
-    """An operator's request about a tenant, to every collection."""
+    """An operator's request about a tenant, to every collection that has it."""
     key = server.weaviate_api_key.get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with httpx.AsyncClient(base_url=f"{server.weaviate_url}/v1", headers=headers, timeout=60) as http:
         for each in (await http.get("/schema")).json()["classes"]:
-            if each["class"].startswith(server.weaviate_prefix):
-                url = f"/schema/{each['class']}/tenants"
+            url = f"/schema/{each['class']}/tenants"
+            ours = each["class"].startswith(server.weaviate_prefix)
+            if ours and (await http.head(f"{url}/{tenant}")).is_success:
                 (await http.request(method, url, json=[what])).raise_for_status()
 
 
