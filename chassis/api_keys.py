@@ -19,7 +19,7 @@ from pathlib import Path
 
 from chassis.access import Scope
 from chassis.auth import EVERY_SOURCE, Caller, Refused, sources_named
-from chassis.watched_file import WatchedFile
+from chassis.watched_file import WatchedFile, distinct_members
 
 VERSION = 2
 """Of the file's layout, as it is written. A process refuses what it does not know: it could limit a key."""
@@ -92,7 +92,7 @@ def to_json(keys: Sequence[ApiKey]) -> str:
 
 def from_json(text: str) -> tuple[ApiKey, ...]:
     """The keys of a file, in its order. Raises `ValueError` saying what is wrong with which entry."""
-    document = json.loads(text, object_pairs_hook=_distinct)
+    document = json.loads(text, object_pairs_hook=distinct_members)
     if not isinstance(document, dict) or document.keys() != {"version", "keys"}:
         raise ValueError("expected an object with version and keys")
     version = document["version"]
@@ -111,15 +111,6 @@ def from_json(text: str) -> tuple[ApiKey, ...]:
             raise ValueError(f"keys[{number}]: the second with the id {key.key_id}")
         keys[key.key_id] = key
     return tuple(keys.values())
-
-
-def _distinct(members: Sequence[tuple[str, object]]) -> dict[str, object]:
-    """All names differ: JSON takes the last of two, and `"revoked": null` would undo one above."""
-    names = [name for name, _ in members]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice} is given twice in one object")
-    return dict(members)
 
 
 def _key_of(entry: object, *, limited: bool) -> ApiKey:

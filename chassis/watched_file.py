@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -50,6 +50,18 @@ def read_regular(path: Path) -> bytes:
 def _not_waiting(path: str, flags: int) -> int:
     """Opens a pipe although nobody writes to it; of a regular file the flag says nothing."""
     return os.open(path, flags | os.O_NONBLOCK)
+
+
+def distinct_members(members: Sequence[tuple[str, object]]) -> dict[str, object]:
+    """The members of a JSON object, as a hook of its parser. Raises `ValueError` for a name given twice.
+
+    JSON takes the last of two: a key's `"revoked": null` would undo one above.
+    """
+    names = [name for name, _ in members]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice} is given twice in one object")
+    return dict(members)
 
 
 class WatchedFile(Generic[T]):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from chassis.errors import CannotStart, Unavailable
-from chassis.watched_file import read_regular
+from chassis.watched_file import distinct_members, read_regular
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def _secrets(path: Path) -> tuple[bytes, ...]:
 def _workspaces(path: Path) -> Mapping[str, str | None]:
     variable = "CLAUSEGATE_SLACK_WORKSPACES_FILE"
     try:
-        found = json.loads(_text(variable, path), object_pairs_hook=_distinct)
+        found = json.loads(_text(variable, path), object_pairs_hook=distinct_members)
     except json.JSONDecodeError as error:
         raise SlackFileBroken(f"{variable}: {path}: not JSON: {error}") from error
     except ValueError as error:
@@ -90,14 +90,6 @@ def _workspaces(path: Path) -> Mapping[str, str | None]:
         message = "expected an object of ids of workspaces and names of files, or null"
         raise SlackFileBroken(f"{variable}: {path}: {message}")
     return found
-
-
-def _distinct(members: Sequence[tuple[str, object]]) -> dict[str, object]:
-    """JSON takes the last of two, and a workspace would ask with whichever key that is."""
-    names = [name for name, _ in members]
-    if len(set(names)) < len(names):
-        raise ValueError("a workspace is listed twice")
-    return dict(members)
 
 
 def _authorization(workspaces: Path, name: str | None) -> str:
