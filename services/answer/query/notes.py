@@ -37,17 +37,13 @@ def cross_reference_notes(citations: Iterable[Citation]) -> tuple[Note, ...]:
 
 def unreadable_page_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
     """One note for each cited document some of whose pages could not be read."""
-    return tuple(
-        Note(
-            NoteKind.UNREADABLE_PAGES,
-            f"{_counted(document.unreadable_pages)} of “{document.title}” could not be read and "
-            "may hold more on this.",
-            numbers,
-        )
+    texts = {
+        document.document_id: f"{_counted(document.unreadable_pages)} of “{document.title}” could not be "
+        "read and may hold more on this."
         for document in documents
         if document.unreadable_pages
-        and (numbers := tuple(one.number for one in citations if one.document == document.document_id))
-    )
+    }
+    return _document_notes(NoteKind.UNREADABLE_PAGES, texts, citations)
 
 
 def begins_earlier_notes(citations: Iterable[Citation], chunks: Mapping[str, Chunk]) -> tuple[Note, ...]:
@@ -71,17 +67,24 @@ def definition_goes_on_note(term: str, citation: Citation) -> Note:
 
 def hidden_text_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
     """One note for each cited document that holds text which its readers do not see."""
-    return tuple(
-        Note(
-            NoteKind.HIDDEN_TEXT,
-            f"The file of “{document.title}” holds {document.hidden_characters:,} "
-            f"character{'s' if document.hidden_characters > 1 else ''} that its readers do not see; "
-            "they were left out.",
-            numbers,
-        )
+    texts = {
+        document.document_id: f"The file of “{document.title}” holds {document.hidden_characters:,} "
+        f"character{'s' if document.hidden_characters > 1 else ''} that its readers do not see; "
+        "they were left out."
         for document in documents
         if document.hidden_characters
-        and (numbers := tuple(one.number for one in citations if one.document == document.document_id))
+    }
+    return _document_notes(NoteKind.HIDDEN_TEXT, texts, citations)
+
+
+def _document_notes(
+    kind: NoteKind, texts: Mapping[str, str], citations: Sequence[Citation]
+) -> tuple[Note, ...]:
+    """One note for each document that is cited; `texts` by document id."""
+    return tuple(
+        Note(kind, text, numbers)
+        for document, text in texts.items()
+        if (numbers := tuple(one.number for one in citations if one.document == document))
     )
 
 
