@@ -85,7 +85,7 @@ async def measure_chunks(data: Path) -> list[Figure]:
     """
     uploads = [_upload(read_contract(path)) for path in contract_files(data)]
     chunks = sum(len(upload.chunks) for upload in uploads)
-    async with parser_pool(PARSERS, ChildLimits()) as parsers:
+    async with parser_pool(PARSERS, ChildLimits(), data) as parsers:
         # The children start before the clock does.
         await asyncio.gather(*(parsers.read(upload.job, ignore) for upload in uploads[:PARSERS]))
         read = await _seconds(uploads, lambda upload, _: parsers.read(upload.job, ignore), 2)

@@ -17,8 +17,9 @@ from services.ingest.errors import DocumentError, DocumentHashMismatch, Document
 _PREFIX = "upload-"
 
 
-def clear_spool(folder: Path) -> None:
-    """Delete what a killed process left behind; to be called before the first upload."""
+def prepare_spool(folder: Path) -> None:
+    """Make the folder, and delete what a killed process left behind; to be called before the first upload."""
+    folder.mkdir(parents=True, exist_ok=True)
     for left_over in folder.glob(f"{_PREFIX}*"):
         left_over.unlink()
 

@@ -16,7 +16,7 @@ from services.ingest.parsing.pool import ChildLimits, parser_pool
 from services.ingest.pipeline import Pipeline, PipelineLimits
 from services.ingest.servicer import IngestServicer
 from services.ingest.settings import IngestSettings
-from services.ingest.spool import clear_spool
+from services.ingest.spool import prepare_spool
 
 SERVICE = ingest_service_pb2.DESCRIPTOR.services_by_name["IngestService"].full_name
 
@@ -26,9 +26,9 @@ async def ingest(settings: IngestSettings) -> AsyncIterator[Services]:
     """The ingest service, ready to be served; leaving it ends its parser processes and its channel."""
     folder = settings.data_dir / "archive"
     spool = folder / ".spool"  # beside the tenants' folders, and no tenant's name begins so
-    clear_spool(spool)
+    prepare_spool(spool)
     async with (
-        parser_pool(settings.max_concurrent_documents, _child_limits(settings)) as parsers,
+        parser_pool(settings.max_concurrent_documents, _child_limits(settings), spool) as parsers,
         open_channel(
             settings.retrieval_address, settings.tls_files(), retried_services=READ_SERVICES
         ) as channel,

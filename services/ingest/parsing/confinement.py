@@ -1,9 +1,9 @@
-"""Takes from this process, for good, what reading a file never needs: the network, and other programs.
+"""Takes from this process, for good, what reading a file never needs.
 
-On Linux the kernel itself refuses (seccomp, which needs no privilege), so that even a parser that a hostile
-file has taken over cannot call anybody or start anything. Python's audit hook refuses the same, on every
-system, for code written in Python. Not covered: files that this user may read, and what goes back to the
-service.
+It calls nobody, starts, traces and signals no other program, writes no file, and reads none but those of the
+interpreter and what it was given. On Linux the kernel itself refuses (seccomp and Landlock, which need no
+privilege), so that even a parser that a hostile file has taken over is held. Python's audit hook refuses
+network and programs on every system, for code written in Python. Not covered: what goes back to the service.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ import errno
 import platform
 import struct
 import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
+
+from services.ingest.parsing.landlock import Held, LandlockMissing, restrict_files
 
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _PR_SET_SECCOMP: Final = 22
@@ -29,15 +34,16 @@ _FOREIGN_NUMBERS: Final = 0x4000_0000
 
 _CALLS: Final = {
     # AUDIT_ARCH_X86_64; socket, connect, accept, sendto, sendmsg, bind, listen, socketpair, fork, vfork,
-    # execve, ptrace, accept4, sendmmsg, process_vm_writev, execveat, io_uring_setup, pidfd_getfd
+    # execve, kill, ptrace, accept4, sendmmsg, process_vm_readv, process_vm_writev, execveat,
+    # pidfd_send_signal, io_uring_setup, pidfd_getfd
     "x86_64": (
         0xC000_003E,
-        (41, 42, 43, 44, 46, 49, 50, 53, 57, 58, 59, 101, 288, 307, 311, 322, 425, 438),
+        (41, 42, 43, 44, 46, 49, 50, 53, 57, 58, 59, 62, 101, 288, 307, 310, 311, 322, 424, 425, 438),
     ),
     # AUDIT_ARCH_AARCH64, the same calls; it has no fork and vfork
     "aarch64": (
         0xC000_00B7,
-        (198, 203, 202, 206, 211, 200, 201, 199, 221, 117, 242, 269, 271, 281, 425, 438),
+        (198, 203, 202, 206, 211, 200, 201, 199, 221, 129, 117, 242, 269, 270, 271, 281, 424, 425, 438),
     ),
 }
 """By machine: the architecture as the kernel names it, and the numbers of refused calls (`asm/unistd.h`)."""
@@ -54,15 +60,52 @@ _REFUSED_EVENTS: Final = (
 
 
 class NotConfined(RuntimeError):
-    """The kernel gives no such filter; the message says why."""
+    """The kernel does not hold all of it; the message says what it does not, and why."""
 
 
-def confine() -> None:
-    """Give network and programs up, in this process and its threads. `NotConfined` leaves the hook alone."""
+def confine(readable: Sequence[Path]) -> None:
+    """Give up network, other processes and all files but those below `readable`, and the interpreter's own.
+
+    To be called before any thread is started. Whatever the kernel can hold is held before `NotConfined` is
+    raised.
+    """
     sys.addaudithook(_refuse)
+    missing = []
+    try:
+        if Held.SIGNALS not in restrict_files([*readable, *_of_interpreter()]):
+            missing.append("signals to other processes (Landlock of Linux 6.12)")
+    except (LandlockMissing, OSError) as reason:
+        missing.append(f"files ({reason})")
+    try:
+        _filter_known_calls()
+    except NotConfined as reason:
+        missing.append(f"network and programs ({reason})")
+    if missing:
+        raise NotConfined(", ".join(missing))
+
+
+def _of_interpreter() -> Iterator[Path]:
+    """Where modules are imported from: those of Python, of installed packages, and of this product.
+
+    Not all of `sys.path`: the folder of a checkout holds more than its packages, for example the documents.
+    """
+    for name in ("stdlib", "platstdlib", "purelib", "platlib"):
+        yield Path(sysconfig.get_path(name))
+    yield from (Path(entry) for entry in sys.path if Path(entry).name == "site-packages")
+    for name, module in tuple(sys.modules.items()):
+        if "." not in name:
+            yield from map(Path, getattr(module, "__path__", ()))
+    yield from map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/dev/urandom"))
+
+
+def _filter_known_calls() -> None:
     if sys.platform != "linux" or platform.machine() not in _CALLS:
         raise NotConfined(f"no filter is written for {sys.platform} on {platform.machine()}")
-    program = _program(*_CALLS[platform.machine()])
+    _filter_calls(*_CALLS[platform.machine()])
+
+
+def _filter_calls(architecture: int, calls: tuple[int, ...]) -> None:
+    program = _program(architecture, calls)
     code = ctypes.create_string_buffer(program, len(program))
     described = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
     libc = ctypes.CDLL(None, use_errno=True)

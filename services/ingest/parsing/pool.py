@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from chassis.queues import Queue
 from services.ingest.errors import READING_ERRORS, DocumentError, DocumentParserFailed
@@ -53,13 +54,14 @@ class Child:
         self.files = 0
 
     @classmethod
-    async def start(cls, limits: ChildLimits) -> Child:
-        """Start a child; never by fork, which a process that serves gRPC must not do."""
+    async def start(cls, limits: ChildLimits, folder: Path) -> Child:
+        """Start a child that reads files below `folder`; never by fork, which must not be under gRPC."""
         arguments = [
             "-m",
             "services.ingest.parsing.worker",
             str(limits.memory_bytes),
             str(limits.cpu_seconds),
+            str(folder),
         ]
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -120,10 +122,12 @@ def _error(failure: Message) -> DocumentError:
 class ParserPool:
     """Reads files, at most `size` at a time; further ones wait their turn."""
 
-    def __init__(self, size: int, limits: ChildLimits) -> None:
+    def __init__(self, size: int, limits: ChildLimits, folder: Path) -> None:
+        """Children can open files below `folder`, which exists, and no others."""
         self._slots = asyncio.Semaphore(size)
         self._queue = Queue("parsing")
         self._limits = limits
+        self._folder = folder
         self._idle: list[Child] = []
         self._timers: dict[Child, asyncio.Task[None]] = {}
 
@@ -133,7 +137,7 @@ class ParserPool:
         Raises an error of `READING_ERRORS`. A child that fails, or whose work is cancelled, is replaced.
         """
         async with self._queue.turn(self._slots):
-            child = self._take() or await Child.start(self._limits)
+            child = self._take() or await Child.start(self._limits, self._folder)
             healthy = False
             try:
                 reading = await child.read(job, self._limits.silence_seconds, progress)
@@ -176,9 +180,9 @@ class ParserPool:
 
 
 @asynccontextmanager
-async def parser_pool(size: int, limits: ChildLimits) -> AsyncIterator[ParserPool]:
-    """A pool that leaves no process behind."""
-    pool = ParserPool(size, limits)
+async def parser_pool(size: int, limits: ChildLimits, folder: Path) -> AsyncIterator[ParserPool]:
+    """A pool for files below `folder` that leaves no process behind."""
+    pool = ParserPool(size, limits, folder)
     try:
         yield pool
     finally:

@@ -1,8 +1,8 @@
-"""The child process that reads files: `python -m services.ingest.parsing.worker MEMORY_BYTES CPU_SECONDS`.
+"""The child process that reads files: `python -m services.ingest.parsing.worker MEMORY CPU_SECONDS FOLDER`.
 
-It takes jobs on standard input and answers on standard output, until its input ends. Whatever a hostile
-file does, it does here: memory and processor time are limited, there is no network (`confinement`), and
-nothing else of the service lives in this process.
+It takes jobs on standard input, each a file below FOLDER, and answers on standard output until its input
+ends. Whatever a hostile file does, it does here: memory (bytes) and processor time are limited, there is no
+network, no other file and nothing to write (`confinement`), and nothing else of the service lives here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import IO
 
 from services.ingest.errors import DocumentError, DocumentParserFailed
@@ -68,15 +69,15 @@ def allow_processor_time(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
 
 
-def main(memory_bytes: int, cpu_seconds: int) -> None:
-    """Answer jobs until the input ends."""
+def main(memory_bytes: int, cpu_seconds: int, folder: Path) -> None:
+    """Answer jobs about files below `folder` until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the service's to handle; it ends our input
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        confine()
+        confine([folder])
     except NotConfined as reason:
-        print(f"parsers keep what the kernel lets them do: {reason}", file=sys.stderr)
+        print(f"the kernel does not keep parsers from: {reason}", file=sys.stderr)
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library that prints must not break a frame
     while (message := read_frame(sys.stdin.buffer)) is not None:
@@ -85,4 +86,4 @@ def main(memory_bytes: int, cpu_seconds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))

@@ -210,7 +210,7 @@ async def test_a_large_bomb_ends_within_the_limits_and_the_next_file_is_read(tmp
     limits = ChildLimits(memory_bytes=1 << 30, cpu_seconds=60, silence_seconds=60)
     outcomes: list[Reading | DocumentError] = []
 
-    async with parser_pool(1, limits) as pool:
+    async with parser_pool(1, limits, tmp_path) as pool:
         for one in (path, honest):
             job = Job(
                 one,
