@@ -1,6 +1,7 @@
 # One image for each process: docker build --build-arg PROCESS=retrieval --tag clausegate-retrieval .
 # PROCESS is an extra of pyproject.toml: ingest, retrieval, answer, gateway, embedded (all in one) or cli (jobs).
-ARG BASE=python:3.11.14-slim-trixie
+# By digest: a tag can be moved to another image. A new one is chosen by hand, with the tag that it is of.
+ARG BASE=python:3.11.15-slim-trixie@sha256:90744cff8f32887f075c47d747a173ff333e9e98801667af93c357fa9f5e28ff
 ARG PROCESS=embedded
 
 # uv, unlike pip, takes versions and hashes from a lock of all processes for the packages that one of them needs.

@@ -23,6 +23,13 @@ def test_each_process_is_an_extra_of_the_package():
     assert re.search(r"^ARG PROCESS=(\w+)$", DOCKERFILE, re.M)[1] in STAGES
 
 
+def test_the_base_is_one_image_for_ever():
+    bases = re.findall(r"^ARG BASE=(\S+)$", DOCKERFILE, re.M)
+
+    assert len(bases) == 1
+    assert re.fullmatch(r"python:3\.11\.\d+-slim-trixie@sha256:[0-9a-f]{64}", bases[0])
+
+
 @pytest.mark.parametrize("process", STAGES)
 def test_an_image_runs_a_module_that_there_is(process):
     command = json.loads(re.search(r"^ENTRYPOINT (\[.*\])$", STAGES[process], re.M)[1])

@@ -45,7 +45,10 @@ def test_everything_is_in_the_one_namespace(manifests):
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_image_is_pinned(manifests, name):
-    assert re.fullmatch(r"[a-z0-9./-]+:(dev|\d+\.\d+\.\d+)", manifests.workloads[name].container["image"])
+    assert re.fullmatch(
+        r"[a-z0-9./-]+:(dev|\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?)",
+        manifests.workloads[name].container["image"],
+    )
 
 
 def test_images_in_production_are_those_of_this_version(production):
