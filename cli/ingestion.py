@@ -37,6 +37,8 @@ class FileResult:
     unreadable_pages: tuple[int, ...] = ()
     scanned_pages: tuple[int, ...] = ()
     hidden_characters: int = 0
+    reference_marks: int = 0
+    running_lines: int = 0
     reason: str = ""
     """Why it failed, one line; empty otherwise."""
 
@@ -49,6 +51,8 @@ class FileResult:
             "unreadablePages": list(self.unreadable_pages),
             "scannedPages": list(self.scanned_pages),
             "hiddenCharacters": self.hidden_characters,
+            "referenceMarks": self.reference_marks,
+            "runningLines": self.running_lines,
             "reason": self.reason,
         }
 
@@ -163,4 +167,6 @@ def _done(document_id: str, receipt: IngestReceipt) -> FileResult:
         tuple(receipt.document.unreadable_pages),
         tuple(receipt.document.scanned_pages),
         receipt.document.hidden_characters,
+        receipt.document.reference_marks,
+        receipt.document.running_lines,
     )

@@ -83,8 +83,15 @@ def _remarks(found: FileResult | Document) -> list[str]:
         )
         if pages
     ]
-    if found.hidden_characters:
-        remarks.append(f"{found.hidden_characters:,} characters hidden from readers, left out")
+    remarks += [
+        f"{count:,} {what}, left out"
+        for count, what in (
+            (found.hidden_characters, "characters hidden from readers"),
+            (found.reference_marks, "marks of footnotes and references"),
+            (found.running_lines, "lines of running headers and footers"),
+        )
+        if count
+    ]
     return remarks
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 _WORDS = re.compile(r"[^\W\d_]{3}")
 """Three letters in a row: a heading without them, `9.1` or `(iv)`, is a mere number."""
@@ -50,6 +51,35 @@ class SectionSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextPart:
+    """Words that govern a part of a chunk, see `clausegate.corpus.v1.ContextPart`."""
+
+    span: Span
+    text: str
+    """Exactly the code points `span` of the document, in the chunk or outside it."""
+    governs: Span
+    """Within the chunk."""
+    pages: tuple[PageSpan, ...]
+
+
+class TextDoubtKind(StrEnum):
+    """See `clausegate.corpus.v1.TextDoubtKind`."""
+
+    READING_ORDER = "reading_order"
+    MISSING_WORDS = "missing_words"
+    UNKNOWN = "unknown"
+    """A kind that only a later release knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDoubt:
+    """A part of a chunk whose text may not be what a reader of the file sees."""
+
+    span: Span
+    kind: TextDoubtKind
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """The part of `clausegate.corpus.v1.Chunk` that answers are made of."""
 
@@ -69,6 +99,11 @@ class Chunk:
     """Sentences and table rows that `text` is made of, in order, in code points of the document."""
     sections: tuple[SectionSpan, ...] = ()
     """The sections that `text` runs through, in order; a small section shares its chunk with others."""
+    context_before: tuple[ContextPart, ...] = ()
+    """What leads into the lists that the chunk holds items of, outermost first."""
+    context_after: tuple[ContextPart, ...] = ()
+    """Conditions after those lists, in the order of the document."""
+    doubts: tuple[TextDoubt, ...] = ()
 
     def section_at(self, position: int) -> str:
         """What a citation of the words at `position` names as their section."""
@@ -101,7 +136,19 @@ class Chunk:
             sections=tuple(
                 replace(one, span=one.span.cut(span)) for one in self.sections if one.span.overlap(span)
             ),
+            context_before=_governing(self.context_before, span),
+            context_after=_governing(self.context_after, span),
+            doubts=tuple(
+                replace(one, span=one.span.cut(span)) for one in self.doubts if one.span.overlap(span)
+            ),
         )
+
+
+def _governing(parts: Sequence[ContextPart], span: Span) -> tuple[ContextPart, ...]:
+    """The context that governs something of `span`, and how much of it."""
+    return tuple(
+        replace(part, governs=part.governs.cut(span)) for part in parts if part.governs.overlap(span)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +242,8 @@ class Document:
     unreadable_pages: tuple[int, ...]
     hidden_characters: int = 0
     scanned_pages: tuple[int, ...] = ()
+    reference_marks: int = 0
+    running_lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)

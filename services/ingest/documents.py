@@ -74,6 +74,21 @@ class Page:
     """The page's part of the text; pages tile the text in order."""
 
 
+class TextDoubtKind(StrEnum):
+    """Why a text may not be what a reader of the file sees; see `clausegate.corpus.v1.TextDoubtKind`."""
+
+    READING_ORDER = "reading_order"
+    MISSING_WORDS = "missing_words"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDoubt:
+    """A part of the text that may not be what a reader of the file sees."""
+
+    span: Span
+    kind: TextDoubtKind
+
+
 @dataclass(frozen=True, slots=True)
 class ExtractedDocument:
     """A whole parsed file."""
@@ -91,3 +106,9 @@ class ExtractedDocument:
     """Numbers of pages of a PDF whose words stand invisibly over an image of them, ascending."""
     hidden_characters: int = 0
     """Characters besides white space that no reader of the file sees. None is part of `text`."""
+    doubts: tuple[TextDoubt, ...] = ()
+    """In order; they do not overlap."""
+    reference_marks: int = 0
+    """Marks of footnotes and references that were left out of `text`."""
+    running_lines: int = 0
+    """Lines of running headers and footers that were left out of `text`."""

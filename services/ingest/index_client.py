@@ -18,7 +18,7 @@ from clausegate.retrieval.v1 import (
     index_service_pb2,
     index_service_pb2_grpc,
 )
-from services.ingest.chunking import Chunk, PageSpan
+from services.ingest.chunking import Chunk, ContextPart, PageSpan
 from services.ingest.definitions import Definition
 from services.ingest.documents import DocumentFormat, Span
 from services.ingest.errors import DocumentNotFound
@@ -151,6 +151,21 @@ def _chunk(chunk: Chunk) -> chunk_pb2.Chunk:
             span_pb2.SectionSpan(heading_chain=section.heading_chain, span=_span(section.span))
             for section in chunk.sections
         ],
+        context_before=map(_context, chunk.context_before),
+        context_after=map(_context, chunk.context_after),
+        doubts=[
+            chunk_pb2.TextDoubt(
+                span=_span(doubt.span),
+                kind=chunk_pb2.TextDoubtKind.Value(f"TEXT_DOUBT_KIND_{doubt.kind.name}"),
+            )
+            for doubt in chunk.doubts
+        ],
+    )
+
+
+def _context(part: ContextPart) -> chunk_pb2.ContextPart:
+    return chunk_pb2.ContextPart(
+        span=_span(part.span), text=part.text, governs=_span(part.governs), pages=_pages(part.pages)
     )
 
 
@@ -186,6 +201,8 @@ def document_to_wire(document: DocumentRecord) -> document_pb2.Document:
         definition_count=document.definition_count,
         hidden_characters=document.hidden_characters,
         scanned_pages=document.scanned_pages,
+        reference_marks=document.reference_marks,
+        running_lines=document.running_lines,
     )
     if document.indexed_at is not None:
         message.indexed_at.FromDatetime(document.indexed_at)
@@ -211,4 +228,6 @@ def document_from_wire(message: document_pb2.Document) -> DocumentRecord:
         indexed_at=message.indexed_at.ToDatetime(UTC) if message.HasField("indexed_at") else None,
         hidden_characters=message.hidden_characters,
         scanned_pages=tuple(message.scanned_pages),
+        reference_marks=message.reference_marks,
+        running_lines=message.running_lines,
     )

@@ -281,4 +281,6 @@ def _record(origin: Origin, file: SpooledFile, reading: Reading) -> DocumentReco
         definition_count=len(reading.definitions),
         hidden_characters=reading.hidden_characters,
         scanned_pages=reading.scanned_pages,
+        reference_marks=reading.reference_marks,
+        running_lines=reading.running_lines,
     )

@@ -38,6 +38,8 @@ class Reading:
     unreadable_pages: tuple[int, ...]
     scanned_pages: tuple[int, ...]
     hidden_characters: int
+    reference_marks: int
+    running_lines: int
     """See `ExtractedDocument`."""
     chunks: tuple[Chunk, ...]
     definitions: tuple[Definition, ...]
@@ -64,6 +66,8 @@ def read(job: Job, progress: Progress) -> Reading:
         unreadable_pages=document.unreadable_pages,
         scanned_pages=document.scanned_pages,
         hidden_characters=document.hidden_characters,
+        reference_marks=document.reference_marks,
+        running_lines=document.running_lines,
         chunks=chunks,
         definitions=found,
     )

@@ -29,6 +29,8 @@ class DocumentRecord:
     indexed_at: datetime | None = None
     hidden_characters: int = 0
     scanned_pages: tuple[int, ...] = ()
+    reference_marks: int = 0
+    running_lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import NewType
 
 import numpy as np
@@ -53,6 +54,31 @@ class SectionSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextPart:
+    """Words that govern a part of a chunk, see `clausegate.corpus.v1.ContextPart`."""
+
+    span: Span
+    text: str
+    governs: Span
+    pages: tuple[PageSpan, ...]
+
+
+class TextDoubtKind(StrEnum):
+    """See `clausegate.corpus.v1.TextDoubtKind`."""
+
+    READING_ORDER = "reading_order"
+    MISSING_WORDS = "missing_words"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDoubt:
+    """A part of a chunk whose text may not be what a reader of the file sees."""
+
+    span: Span
+    kind: TextDoubtKind
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """One generation of one document. At most one is live, and at most one other exists."""
 
@@ -83,6 +109,11 @@ class Chunk:
     """Of `text`, in order, in code points of the document; to be stored with the chunk."""
     sections: tuple[SectionSpan, ...] = ()
     """The sections that the text runs through, in order."""
+    context_before: tuple[ContextPart, ...] = ()
+    """What leads into the lists that the chunk holds items of, outermost first."""
+    context_after: tuple[ContextPart, ...] = ()
+    """Conditions after those lists."""
+    doubts: tuple[TextDoubt, ...] = ()
     indexed_at: datetime | None = None
     """When the version became visible; None while it is staged."""
 
@@ -145,6 +176,8 @@ class Document:
     indexed_at: datetime | None = None
     hidden_characters: int = 0
     scanned_pages: tuple[int, ...] = ()
+    reference_marks: int = 0
+    running_lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,8 @@ def _texts(chunk: Chunk) -> Iterator[str]:
     yield from (chunk.text, chunk.title, chunk.section, chunk.table_header, *chunk.heading_chain)
     for section in chunk.sections:
         yield from section.heading_chain
+    for part in (*chunk.context_before, *chunk.context_after):
+        yield part.text
 
 
 async def list_documents(store: Store, scope: Scope, size: int, token: str) -> Page[Document]:

@@ -7,6 +7,7 @@ import pytest_asyncio
 
 from chassis.errors import ServiceError
 from chassis.status import upstream_errors
+from clausegate.corpus.v1 import chunk_pb2, span_pb2
 from clausegate.retrieval.v1 import document_service_pb2, index_service_pb2, retrieval_service_pb2
 from tests.contract.messages import reads_well
 from tests.contract.retrieval_index import STORES, Request, Text, running
@@ -55,6 +56,51 @@ async def test_a_version_is_stored_with_progress_and_a_receipt(service):
     assert receipt.document.chunk_count == 3
     assert receipt.document.HasField("indexed_at")
     assert receipt.index_revision == (await describe(service)).index_revision
+
+
+def whole(text):
+    """The requests for `text` with every field of its last chunk and its document set."""
+    chunks, commit = text.chunks(), text.commit()
+    chunk, document = chunks.chunks.chunks[-1], commit.commit.document
+    part = span_pb2.Span(start=4, end=9)
+    pages = [span_pb2.PageSpan(page=2, span=part)]
+    chunk.sections.add(heading_chain=["Terms", "2. Use"], span=part)
+    chunk.context_before.add(span=part, text="shall not:", governs=part, pages=pages)
+    chunk.context_before.add(span=part, text="copy or", governs=part)
+    chunk.context_after.add(span=part, text="without consent.", governs=part, pages=pages)
+    for kind in (chunk_pb2.TEXT_DOUBT_KIND_READING_ORDER, chunk_pb2.TEXT_DOUBT_KIND_MISSING_WORDS):
+        chunk.doubts.add(span=part, kind=kind)
+    chunk.table_header, chunk.is_definitions = "Product | Fee", True
+    document.hidden_characters, document.reference_marks, document.running_lines = 3, 5, 7
+    document.scanned_pages.append(2)
+    return [text.header(), chunks, text.definitions(), commit]
+
+
+async def test_every_field_of_a_chunk_and_its_document_comes_back(service):
+    text = Text("whole/a.pdf", ["“Fee” means the fee.", "It is 400 dollars."], terms=[("Fee", 0)], pages=2)
+    _, chunks, _, commit = requests = whole(text)
+
+    await service.send(requests)
+
+    wanted = retrieval_service_pb2.GetChunksRequest(chunk_ids=[text.chunk_id(1)])
+    response = await service.call(service.retrieval.GetChunks, wanted)
+    sent = (chunks.chunks.chunks[-1], commit.commit.document)
+    for stored, put in zip((response.chunks[0], response.documents[0]), sent, strict=True):
+        assert {field.name for field, _ in stored.ListFields()} == set(stored.DESCRIPTOR.fields_by_name)
+        stored.ClearField("indexed_at")
+        assert stored == put
+
+
+@pytest.mark.parametrize("kind", [0, 99])
+async def test_a_doubt_of_no_known_kind_is_refused(service, kind):
+    text = fees("doubt/a.txt", 400)
+    chunks = text.chunks()
+    chunks.chunks.chunks[1].doubts.add(span=text.span(1), kind=kind)
+
+    with pytest.raises(ServiceError) as told:
+        await service.send([text.header(), chunks, text.definitions(), text.commit()])
+
+    assert told.value.code == "INVALID_ARGUMENT"
 
 
 async def test_a_new_version_replaces_the_old_one(service):

@@ -26,13 +26,19 @@ from clausegate.corpus.v1 import span_pb2 as clausegate_dot_corpus_dot_v1_dot_sp
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n clausegate/corpus/v1/chunk.proto\x12\x14\x63lausegate.corpus.v1\x1a\x1f\x63lausegate/corpus/v1/span.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfe\x03\n\x05\x43hunk\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\r\n\x05\x61lias\x18\x02 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\r\n\x05title\x18\x05 \x01(\t\x12\x15\n\rheading_chain\x18\x06 \x03(\t\x12\x0f\n\x07section\x18\x07 \x01(\t\x12\x0c\n\x04text\x18\x08 \x01(\t\x12\x12\n\nword_count\x18\t \x01(\x05\x12(\n\x04span\x18\n \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12-\n\x05pages\x18\x0b \x03(\x0b\x32\x1e.clausegate.corpus.v1.PageSpan\x12\x14\n\x0ctable_header\x18\x0c \x01(\t\x12\x16\n\x0e\x63ontent_sha256\x18\r \x01(\t\x12\x16\n\x0eis_definitions\x18\x0e \x01(\x08\x12\x0f\n\x07ordinal\x18\x0f \x01(\x05\x12\x12\n\ngeneration\x18\x10 \x01(\t\x12.\n\nindexed_at\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tsentences\x18\x12 \x03(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x33\n\x08sections\x18\x13 \x03(\x0b\x32!.clausegate.corpus.v1.SectionSpanb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n clausegate/corpus/v1/chunk.proto\x12\x14\x63lausegate.corpus.v1\x1a\x1f\x63lausegate/corpus/v1/span.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa1\x01\n\x0b\x43ontextPart\x12(\n\x04span\x18\x01 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x0c\n\x04text\x18\x02 \x01(\t\x12+\n\x07governs\x18\x03 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12-\n\x05pages\x18\x04 \x03(\x0b\x32\x1e.clausegate.corpus.v1.PageSpan\"h\n\tTextDoubt\x12(\n\x04span\x18\x01 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x31\n\x04kind\x18\x02 \x01(\x0e\x32#.clausegate.corpus.v1.TextDoubtKind\"\xa4\x05\n\x05\x43hunk\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\r\n\x05\x61lias\x18\x02 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\r\n\x05title\x18\x05 \x01(\t\x12\x15\n\rheading_chain\x18\x06 \x03(\t\x12\x0f\n\x07section\x18\x07 \x01(\t\x12\x0c\n\x04text\x18\x08 \x01(\t\x12\x12\n\nword_count\x18\t \x01(\x05\x12(\n\x04span\x18\n \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12-\n\x05pages\x18\x0b \x03(\x0b\x32\x1e.clausegate.corpus.v1.PageSpan\x12\x14\n\x0ctable_header\x18\x0c \x01(\t\x12\x16\n\x0e\x63ontent_sha256\x18\r \x01(\t\x12\x16\n\x0eis_definitions\x18\x0e \x01(\x08\x12\x0f\n\x07ordinal\x18\x0f \x01(\x05\x12\x12\n\ngeneration\x18\x10 \x01(\t\x12.\n\nindexed_at\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tsentences\x18\x12 \x03(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x33\n\x08sections\x18\x13 \x03(\x0b\x32!.clausegate.corpus.v1.SectionSpan\x12\x39\n\x0e\x63ontext_before\x18\x14 \x03(\x0b\x32!.clausegate.corpus.v1.ContextPart\x12\x38\n\rcontext_after\x18\x15 \x03(\x0b\x32!.clausegate.corpus.v1.ContextPart\x12/\n\x06\x64oubts\x18\x16 \x03(\x0b\x32\x1f.clausegate.corpus.v1.TextDoubt*v\n\rTextDoubtKind\x12\x1f\n\x1bTEXT_DOUBT_KIND_UNSPECIFIED\x10\x00\x12!\n\x1dTEXT_DOUBT_KIND_READING_ORDER\x10\x01\x12!\n\x1dTEXT_DOUBT_KIND_MISSING_WORDS\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.corpus.v1.chunk_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CHUNK']._serialized_start=125
-  _globals['_CHUNK']._serialized_end=635
+  _globals['_TEXTDOUBTKIND']._serialized_start=1073
+  _globals['_TEXTDOUBTKIND']._serialized_end=1191
+  _globals['_CONTEXTPART']._serialized_start=125
+  _globals['_CONTEXTPART']._serialized_end=286
+  _globals['_TEXTDOUBT']._serialized_start=288
+  _globals['_TEXTDOUBT']._serialized_end=392
+  _globals['_CHUNK']._serialized_start=395
+  _globals['_CHUNK']._serialized_end=1071
 # @@protoc_insertion_point(module_scope)

@@ -8,6 +8,7 @@ import clausegate.corpus.v1.span_pb2
 import collections.abc
 import google.protobuf.descriptor
 import google.protobuf.internal.containers
+import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
 import google.protobuf.timestamp_pb2
 import sys
@@ -19,6 +20,94 @@ else:
     import typing_extensions
 
 DESCRIPTOR: google.protobuf.descriptor.FileDescriptor
+
+class _TextDoubtKind:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _TextDoubtKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_TextDoubtKind.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    TEXT_DOUBT_KIND_UNSPECIFIED: _TextDoubtKind.ValueType  # 0
+    """Never sent."""
+    TEXT_DOUBT_KIND_READING_ORDER: _TextDoubtKind.ValueType  # 1
+    """The order of its lines is a guess, as between columns that cannot be told apart."""
+    TEXT_DOUBT_KIND_MISSING_WORDS: _TextDoubtKind.ValueType  # 2
+    """Words that a reader sees may be missing, as those that a page draws by itself."""
+
+class TextDoubtKind(_TextDoubtKind, metaclass=_TextDoubtKindEnumTypeWrapper):
+    """Why the text of a part of a chunk may not be what a reader of the file sees."""
+
+TEXT_DOUBT_KIND_UNSPECIFIED: TextDoubtKind.ValueType  # 0
+"""Never sent."""
+TEXT_DOUBT_KIND_READING_ORDER: TextDoubtKind.ValueType  # 1
+"""The order of its lines is a guess, as between columns that cannot be told apart."""
+TEXT_DOUBT_KIND_MISSING_WORDS: TextDoubtKind.ValueType  # 2
+"""Words that a reader sees may be missing, as those that a page draws by itself."""
+Global___TextDoubtKind: typing_extensions.TypeAlias = TextDoubtKind
+
+@typing.final
+class ContextPart(google.protobuf.message.Message):
+    """Words of a document that govern a part of a chunk: what leads into a list, or a condition that stands after it.
+    Without them an item says something else, `(b) share the Data` for what nobody may do.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SPAN_FIELD_NUMBER: builtins.int
+    TEXT_FIELD_NUMBER: builtins.int
+    GOVERNS_FIELD_NUMBER: builtins.int
+    PAGES_FIELD_NUMBER: builtins.int
+    text: builtins.str
+    """Exactly the code points `span` of the document's extracted text; at most 2,000."""
+    @property
+    def span(self) -> clausegate.corpus.v1.span_pb2.Span:
+        """Where `text` stands in the document's extracted text; in the chunk or outside it."""
+
+    @property
+    def governs(self) -> clausegate.corpus.v1.span_pb2.Span:
+        """The part of the chunk that it governs, from the first governed sentence to the end of the last."""
+
+    @property
+    def pages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.span_pb2.PageSpan]:
+        """Pages that `text` stands on, ascending; empty where the format has none."""
+
+    def __init__(
+        self,
+        *,
+        span: clausegate.corpus.v1.span_pb2.Span | None = ...,
+        text: builtins.str = ...,
+        governs: clausegate.corpus.v1.span_pb2.Span | None = ...,
+        pages: collections.abc.Iterable[clausegate.corpus.v1.span_pb2.PageSpan] | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["governs", b"governs", "span", b"span"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["governs", b"governs", "pages", b"pages", "span", b"span", "text", b"text"]) -> None: ...
+
+Global___ContextPart: typing_extensions.TypeAlias = ContextPart
+
+@typing.final
+class TextDoubt(google.protobuf.message.Message):
+    """A part of a chunk whose text may not be what a reader of the file sees. A quote of it is never headed as an answer."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SPAN_FIELD_NUMBER: builtins.int
+    KIND_FIELD_NUMBER: builtins.int
+    kind: Global___TextDoubtKind.ValueType
+    """What is doubtful. A kind that is not known, of a later release, is a doubt as well."""
+    @property
+    def span(self) -> clausegate.corpus.v1.span_pb2.Span:
+        """The part, cut to the chunk."""
+
+    def __init__(
+        self,
+        *,
+        span: clausegate.corpus.v1.span_pb2.Span | None = ...,
+        kind: Global___TextDoubtKind.ValueType = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["span", b"span"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["kind", b"kind", "span", b"span"]) -> None: ...
+
+Global___TextDoubt: typing_extensions.TypeAlias = TextDoubt
 
 @typing.final
 class Chunk(google.protobuf.message.Message):
@@ -45,6 +134,9 @@ class Chunk(google.protobuf.message.Message):
     INDEXED_AT_FIELD_NUMBER: builtins.int
     SENTENCES_FIELD_NUMBER: builtins.int
     SECTIONS_FIELD_NUMBER: builtins.int
+    CONTEXT_BEFORE_FIELD_NUMBER: builtins.int
+    CONTEXT_AFTER_FIELD_NUMBER: builtins.int
+    DOUBTS_FIELD_NUMBER: builtins.int
     chunk_id: builtins.str
     """Deterministic UUID of (document, generation, ordinal), in its canonical text form: version 5 in the namespace
     5d3c1c5e-6a53-4a0c-9b61-6b1f0b6f7f6e, of the three joined by line feeds.
@@ -106,6 +198,20 @@ class Chunk(google.protobuf.message.Message):
         start, which need not be the first of the chunk.
         """
 
+    @property
+    def context_before(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___ContextPart]:
+        """What leads into the lists that the chunk holds items of, outermost first, for each item the whole way down.
+        Empty also for a version that was indexed before releases kept it; so are the next two.
+        """
+
+    @property
+    def context_after(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___ContextPart]:
+        """Conditions after those lists that govern all their items, in the order of the document."""
+
+    @property
+    def doubts(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___TextDoubt]:
+        """Parts of the chunk whose text is doubtful, in order."""
+
     def __init__(
         self,
         *,
@@ -128,8 +234,11 @@ class Chunk(google.protobuf.message.Message):
         indexed_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         sentences: collections.abc.Iterable[clausegate.corpus.v1.span_pb2.Span] | None = ...,
         sections: collections.abc.Iterable[clausegate.corpus.v1.span_pb2.SectionSpan] | None = ...,
+        context_before: collections.abc.Iterable[Global___ContextPart] | None = ...,
+        context_after: collections.abc.Iterable[Global___ContextPart] | None = ...,
+        doubts: collections.abc.Iterable[Global___TextDoubt] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["indexed_at", b"indexed_at", "span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["alias", b"alias", "chunk_id", b"chunk_id", "content_sha256", b"content_sha256", "document_id", b"document_id", "generation", b"generation", "heading_chain", b"heading_chain", "indexed_at", b"indexed_at", "is_definitions", b"is_definitions", "ordinal", b"ordinal", "pages", b"pages", "section", b"section", "sections", b"sections", "sentences", b"sentences", "source", b"source", "span", b"span", "table_header", b"table_header", "text", b"text", "title", b"title", "word_count", b"word_count"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["alias", b"alias", "chunk_id", b"chunk_id", "content_sha256", b"content_sha256", "context_after", b"context_after", "context_before", b"context_before", "document_id", b"document_id", "doubts", b"doubts", "generation", b"generation", "heading_chain", b"heading_chain", "indexed_at", b"indexed_at", "is_definitions", b"is_definitions", "ordinal", b"ordinal", "pages", b"pages", "section", b"section", "sections", b"sections", "sentences", b"sentences", "source", b"source", "span", b"span", "table_header", b"table_header", "text", b"text", "title", b"title", "word_count", b"word_count"]) -> None: ...
 
 Global___Chunk: typing_extensions.TypeAlias = Chunk

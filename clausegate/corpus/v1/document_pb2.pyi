@@ -77,6 +77,8 @@ class Document(google.protobuf.message.Message):
     INDEXED_AT_FIELD_NUMBER: builtins.int
     HIDDEN_CHARACTERS_FIELD_NUMBER: builtins.int
     SCANNED_PAGES_FIELD_NUMBER: builtins.int
+    REFERENCE_MARKS_FIELD_NUMBER: builtins.int
+    RUNNING_LINES_FIELD_NUMBER: builtins.int
     document_id: builtins.str
     """`{source}/{path}`, unique within the tenant; at most 1,024 bytes in UTF-8."""
     source: builtins.str
@@ -112,6 +114,14 @@ class Document(google.protobuf.message.Message):
     shown to the user, since instructions to a model are slipped into documents so. 0 also for a version that
     was indexed before releases kept the count.
     """
+    reference_marks: builtins.int
+    """Marks of footnotes and references that were left out of the text, so that none is read as part of a number. 0
+    also for a version that was indexed before releases kept the count.
+    """
+    running_lines: builtins.int
+    """Lines of running headers and footers of a PDF that were left out of the text. 0 also for a version that was
+    indexed before releases kept the count.
+    """
     @property
     def unreadable_pages(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
         """Pages without readable text (no text layer), ascending. Nothing on them can be found or cited."""
@@ -145,8 +155,10 @@ class Document(google.protobuf.message.Message):
         indexed_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         hidden_characters: builtins.int = ...,
         scanned_pages: collections.abc.Iterable[builtins.int] | None = ...,
+        reference_marks: builtins.int = ...,
+        running_lines: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["indexed_at", b"indexed_at"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["chunk_count", b"chunk_count", "content_sha256", b"content_sha256", "definition_count", b"definition_count", "document_id", b"document_id", "format", b"format", "generation", b"generation", "hidden_characters", b"hidden_characters", "indexed_at", b"indexed_at", "page_count", b"page_count", "path", b"path", "scanned_pages", b"scanned_pages", "size_bytes", b"size_bytes", "source", b"source", "title", b"title", "unreadable_pages", b"unreadable_pages"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chunk_count", b"chunk_count", "content_sha256", b"content_sha256", "definition_count", b"definition_count", "document_id", b"document_id", "format", b"format", "generation", b"generation", "hidden_characters", b"hidden_characters", "indexed_at", b"indexed_at", "page_count", b"page_count", "path", b"path", "reference_marks", b"reference_marks", "running_lines", b"running_lines", "scanned_pages", b"scanned_pages", "size_bytes", b"size_bytes", "source", b"source", "title", b"title", "unreadable_pages", b"unreadable_pages"]) -> None: ...
 
 Global___Document: typing_extensions.TypeAlias = Document

@@ -192,8 +192,8 @@ class IngestReceipt(google.protobuf.message.Message):
     """The same as `document.hidden_characters`."""
     @property
     def document(self) -> clausegate.corpus.v1.document_pb2.Document:
-        """The document as it is visible now; its `unreadable_pages`, `scanned_pages` and `hidden_characters` are to be
-        shown to the user.
+        """The document as it is visible now; its `unreadable_pages`, `scanned_pages`, `hidden_characters`,
+        `reference_marks` and `running_lines` are to be shown to the user.
         """
 
     def __init__(

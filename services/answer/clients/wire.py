@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_pb2
 from clausegate.retrieval.v1 import project_service_pb2 as projects_pb2
 from clausegate.retrieval.v1 import retrieval_service_pb2 as retrieval_pb2
 from services.answer import corpus
+
+DOUBTS = {
+    chunk_pb2.TEXT_DOUBT_KIND_READING_ORDER: corpus.TextDoubtKind.READING_ORDER,
+    chunk_pb2.TEXT_DOUBT_KIND_MISSING_WORDS: corpus.TextDoubtKind.MISSING_WORDS,
+}
 
 
 def found_of(message: retrieval_pb2.SearchResponse) -> corpus.Found:
@@ -54,14 +61,34 @@ def chunk_of(message: chunk_pb2.Chunk) -> corpus.Chunk:
         section=message.section,
         text=message.text,
         span=span_of(message.span),
-        pages=tuple(corpus.PageSpan(one.page, span_of(one.span)) for one in message.pages),
+        pages=pages_of(message.pages),
         table_header=message.table_header,
         generation=message.generation,
         sentences=tuple(map(span_of, message.sentences)),
         sections=tuple(
             corpus.SectionSpan(tuple(one.heading_chain), span_of(one.span)) for one in message.sections
         ),
+        context_before=tuple(map(context_of, message.context_before)),
+        context_after=tuple(map(context_of, message.context_after)),
+        doubts=tuple(map(doubt_of, message.doubts)),
     )
+
+
+def context_of(message: chunk_pb2.ContextPart) -> corpus.ContextPart:
+    """Words that govern a part of a chunk."""
+    return corpus.ContextPart(
+        span_of(message.span), message.text, span_of(message.governs), pages_of(message.pages)
+    )
+
+
+def doubt_of(message: chunk_pb2.TextDoubt) -> corpus.TextDoubt:
+    """A doubtful part of a chunk."""
+    return corpus.TextDoubt(span_of(message.span), DOUBTS.get(message.kind, corpus.TextDoubtKind.UNKNOWN))
+
+
+def pages_of(messages: Iterable[span_pb2.PageSpan]) -> tuple[corpus.PageSpan, ...]:
+    """The parts of a span on its pages."""
+    return tuple(corpus.PageSpan(one.page, span_of(one.span)) for one in messages)
 
 
 def span_of(message: span_pb2.Span) -> corpus.Span:
@@ -99,6 +126,8 @@ def document_of(message: document_pb2.Document) -> corpus.Document:
         unreadable_pages=tuple(message.unreadable_pages),
         hidden_characters=message.hidden_characters,
         scanned_pages=tuple(message.scanned_pages),
+        reference_marks=message.reference_marks,
+        running_lines=message.running_lines,
     )
 
 

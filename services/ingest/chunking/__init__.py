@@ -19,7 +19,7 @@ from uuid import UUID, uuid5
 from services.ingest import headings, terms
 from services.ingest.chunking import packing
 from services.ingest.chunking.units import Unit, dissect
-from services.ingest.documents import ExtractedDocument, Page, Span
+from services.ingest.documents import ExtractedDocument, Page, Span, TextDoubt
 from services.ingest.parsing.invisible import readable
 
 CHUNKER_VERSION = "4"
@@ -91,6 +91,17 @@ class SectionSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextPart:
+    """Words of the document that govern a part of a chunk, see `clausegate.corpus.v1.ContextPart`."""
+
+    span: Span
+    text: str
+    """Exactly the code points `span` of the document."""
+    governs: Span
+    pages: tuple[PageSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Mirrors `clausegate.corpus.v1.Chunk`; `indexed_at` is the index's own."""
 
@@ -114,6 +125,9 @@ class Chunk:
     is_definitions: bool
     ordinal: int
     generation: str
+    context_before: tuple[ContextPart, ...] = ()
+    context_after: tuple[ContextPart, ...] = ()
+    doubts: tuple[TextDoubt, ...] = ()
 
     def section_at(self, position: int) -> str:
         """What a citation of the words at `position` names as their section."""
@@ -219,6 +233,7 @@ class _Writer:
             is_definitions=self._defines(span, text),
             ordinal=ordinal,
             generation=origin.generation,
+            doubts=self._doubts(span),
         )
 
     def _chain(self, first: int, last: int) -> tuple[str, ...]:
@@ -235,6 +250,15 @@ class _Writer:
         return tuple(
             SectionSpan(self._chain(unit.section, unit.section), Span(unit.span.start, end))
             for unit, end in zip(runs, ends, strict=True)
+        )
+
+    def _doubts(self, span: Span) -> tuple[TextDoubt, ...]:
+        doubts = self._document.doubts
+        first = bisect_right(doubts, span.start, key=lambda doubt: doubt.span.end)
+        last = bisect_left(doubts, span.end, key=lambda doubt: doubt.span.start)
+        return tuple(
+            TextDoubt(Span(max(span.start, doubt.span.start), min(span.end, doubt.span.end)), doubt.kind)
+            for doubt in doubts[first:last]
         )
 
     def _header_above(self, own: Unit) -> str:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from services.ingest.chunking import Chunk, ChunkLimits, Origin, PageSpan, SectionSpan
+from services.ingest.chunking import Chunk, ChunkLimits, ContextPart, Origin, PageSpan, SectionSpan
 from services.ingest.definitions import Definition
-from services.ingest.documents import DocumentFormat, Span
+from services.ingest.documents import DocumentFormat, Span, TextDoubt, TextDoubtKind
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.reading import Job, Reading
 
@@ -82,6 +82,8 @@ def reading_to_messages(reading: Reading) -> Iterator[Message]:
             "unreadable_pages": reading.unreadable_pages,
             "scanned_pages": reading.scanned_pages,
             "hidden_characters": reading.hidden_characters,
+            "reference_marks": reading.reference_marks,
+            "running_lines": reading.running_lines,
         }
     }
 
@@ -111,6 +113,8 @@ class ReadingAssembler:
             unreadable_pages=tuple(rest["unreadable_pages"]),
             scanned_pages=tuple(rest["scanned_pages"]),
             hidden_characters=rest["hidden_characters"],
+            reference_marks=rest["reference_marks"],
+            running_lines=rest["running_lines"],
             chunks=tuple(self._chunks),
             definitions=tuple(self._definitions),
         )
@@ -128,7 +132,18 @@ def _chunk(message: Message) -> Chunk:
                 SectionSpan(tuple(section["heading_chain"]), Span(**section["span"]))
                 for section in message["sections"]
             ),
+            "context_before": tuple(map(_context, message["context_before"])),
+            "context_after": tuple(map(_context, message["context_after"])),
+            "doubts": tuple(
+                TextDoubt(Span(**doubt["span"]), TextDoubtKind(doubt["kind"])) for doubt in message["doubts"]
+            ),
         }
+    )
+
+
+def _context(message: Message) -> ContextPart:
+    return ContextPart(
+        Span(**message["span"]), message["text"], Span(**message["governs"]), _pages(message["pages"])
     )
 
 

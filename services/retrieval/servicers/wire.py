@@ -12,6 +12,7 @@ from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_p
 from services.retrieval.corpus import (
     Chunk,
     ChunkId,
+    ContextPart,
     Definition,
     Document,
     DocumentId,
@@ -19,10 +20,16 @@ from services.retrieval.corpus import (
     PageSpan,
     SectionSpan,
     Span,
+    TextDoubt,
+    TextDoubtKind,
     Version,
 )
 
 FORMAT = "DOCUMENT_FORMAT_"
+DOUBTS = {
+    TextDoubtKind.READING_ORDER: chunk_pb2.TEXT_DOUBT_KIND_READING_ORDER,
+    TextDoubtKind.MISSING_WORDS: chunk_pb2.TEXT_DOUBT_KIND_MISSING_WORDS,
+}
 
 
 def required_document_id(value: str) -> DocumentId:
@@ -62,6 +69,9 @@ def chunk_of(message: chunk_pb2.Chunk) -> Chunk:
         sections=tuple(
             SectionSpan(tuple(section.heading_chain), span_of(section.span)) for section in message.sections
         ),
+        context_before=tuple(map(_context_of, message.context_before)),
+        context_after=tuple(map(_context_of, message.context_after)),
+        doubts=tuple(map(_doubt_of, message.doubts)),
     )
 
 
@@ -89,8 +99,34 @@ def chunk_to_wire(chunk: Chunk) -> chunk_pb2.Chunk:
             span_pb2.SectionSpan(heading_chain=section.heading_chain, span=span_to_wire(section.span))
             for section in chunk.sections
         ],
+        context_before=map(_context_to_wire, chunk.context_before),
+        context_after=map(_context_to_wire, chunk.context_after),
+        doubts=[
+            chunk_pb2.TextDoubt(span=span_to_wire(doubt.span), kind=DOUBTS[doubt.kind])
+            for doubt in chunk.doubts
+        ],
         indexed_at=timestamp(chunk.indexed_at),
     )
+
+
+def _context_of(message: chunk_pb2.ContextPart) -> ContextPart:
+    return ContextPart(span_of(message.span), message.text, span_of(message.governs), pages_of(message.pages))
+
+
+def _context_to_wire(part: ContextPart) -> chunk_pb2.ContextPart:
+    return chunk_pb2.ContextPart(
+        span=span_to_wire(part.span),
+        text=part.text,
+        governs=span_to_wire(part.governs),
+        pages=pages_to_wire(part.pages),
+    )
+
+
+def _doubt_of(message: chunk_pb2.TextDoubt) -> TextDoubt:
+    kinds = [kind for kind, number in DOUBTS.items() if number == message.kind]
+    if not kinds:
+        raise InvalidInput("Must be a kind of doubt.", field="chunks.chunks.doubts.kind")
+    return TextDoubt(span_of(message.span), kinds[0])
 
 
 def definition_of(message: definition_pb2.Definition, generation: Generation) -> Definition:
@@ -141,6 +177,8 @@ def document_of(message: document_pb2.Document) -> Document:
         definition_count=message.definition_count,
         hidden_characters=message.hidden_characters,
         scanned_pages=tuple(message.scanned_pages),
+        reference_marks=message.reference_marks,
+        running_lines=message.running_lines,
     )
 
 
@@ -162,6 +200,8 @@ def document_to_wire(document: Document) -> document_pb2.Document:
         indexed_at=timestamp(document.indexed_at),
         hidden_characters=document.hidden_characters,
         scanned_pages=document.scanned_pages,
+        reference_marks=document.reference_marks,
+        running_lines=document.running_lines,
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from services.retrieval.corpus import (
     Chunk,
     ChunkId,
+    ContextPart,
     Definition,
     Document,
     DocumentId,
@@ -23,6 +24,8 @@ from services.retrieval.corpus import (
     PageSpan,
     SectionSpan,
     Span,
+    TextDoubt,
+    TextDoubtKind,
     Vector,
     Version,
 )
@@ -67,6 +70,10 @@ class Draft:
     unreadable_pages: tuple[int, ...] = ()
     hidden_characters: int = 0
     scanned_pages: tuple[int, ...] = ()
+    reference_marks: int = 0
+    running_lines: int = 0
+    lead_in: str = ""
+    doubtful: bool = False
     title: str = "Agreement"
     chunks: list[EmbeddedChunk] = field(init=False)
     definitions: list[Definition] = field(init=False)
@@ -99,6 +106,8 @@ class Draft:
             definition_count=len(self.terms),
             hidden_characters=self.hidden_characters,
             scanned_pages=self.scanned_pages,
+            reference_marks=self.reference_marks,
+            running_lines=self.running_lines,
         )
 
     @property
@@ -128,9 +137,20 @@ class Draft:
             ordinal=ordinal,
             sentences=windows,
             sections=(SectionSpan(self.headings, windows[0]),) if self.headings else (),
+            context_before=self._context("before", windows[0]),
+            context_after=self._context("after", windows[-1]),
+            doubts=tuple(TextDoubt(windows[0], kind) for kind in TextDoubtKind) if self.doubtful else (),
         )
         vectors = np.stack([vector_of(line) for line in lines])
         return EmbeddedChunk(chunk, windows, vectors, tuple(stems(text)))
+
+    def _context(self, place: str, governs: Span) -> tuple[ContextPart, ...]:
+        if not self.lead_in:
+            return ()
+        text = f"{self.lead_in} {place}"
+        span = Span(900_000, 900_000 + len(text))
+        pages = (PageSpan(7, span), PageSpan(8, span)) if self.pages else ()
+        return (ContextPart(span, text, governs, pages), ContextPart(span, text, governs, ()))
 
     def _definition(self, number: int, term: str) -> Definition:
         return Definition(

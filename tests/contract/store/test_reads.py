@@ -16,6 +16,8 @@ async def test_chunk_comes_back_as_it_was_put_but_for_its_time(store):
         table_header="Product | Fee",
         pages=3,
         terms=["Fee"],
+        lead_in="The “Größe” shall not:",
+        doubtful=True,
     )
     await put(store, draft)
     stored = await store.embedded_chunks(draft.ids)
@@ -77,6 +79,8 @@ async def test_document_comes_back_as_it_was_committed(store):
         unreadable_pages=(2, 7),
         hidden_characters=40,
         scanned_pages=(3, 8),
+        reference_marks=11,
+        running_lines=18,
         title="Größe",
     )
     committed = await put(store, draft)

@@ -1,4 +1,14 @@
-from services.answer.corpus import Chunk, PageSpan, SectionSpan, Span
+from dataclasses import replace
+
+from services.answer.corpus import (
+    Chunk,
+    ContextPart,
+    PageSpan,
+    SectionSpan,
+    Span,
+    TextDoubt,
+    TextDoubtKind,
+)
 
 TEXT = "Fees are due. Late fees accrue."
 CHUNK = Chunk(
@@ -28,6 +38,28 @@ def test_part_of_a_chunk_holds_what_lies_within_its_span():
     assert part.pages == (PageSpan(2, Span(114, 131)),)
     assert part.sections == (SectionSpan(("Late",), Span(114, 131)),)
     assert part.chunk_id == CHUNK.chunk_id
+
+
+def context(text: str, governs: Span) -> ContextPart:
+    return ContextPart(Span(10, 10 + len(text)), text, governs, (PageSpan(1, Span(10, 10 + len(text))),))
+
+
+def test_part_of_a_chunk_keeps_the_context_and_the_doubts_of_its_span():
+    chunk = replace(
+        CHUNK,
+        context_before=(context("The Licensee shall not:", Span(100, 131)), context("copy", Span(100, 113))),
+        context_after=(context("unless agreed.", Span(114, 131)),),
+        doubts=(
+            TextDoubt(Span(100, 104), TextDoubtKind.READING_ORDER),
+            TextDoubt(Span(110, 120), TextDoubtKind.UNKNOWN),
+        ),
+    )
+
+    part = chunk.part(Span(114, 131))
+
+    assert part.context_before == (context("The Licensee shall not:", Span(114, 131)),)
+    assert part.context_after == chunk.context_after
+    assert part.doubts == (TextDoubt(Span(114, 120), TextDoubtKind.UNKNOWN),)
 
 
 def test_part_over_the_whole_span_is_the_chunk_itself():

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -7,7 +8,16 @@ from hypothesis import strategies as st
 
 from services.ingest import chunking, headings
 from services.ingest.chunking import Chunk, ChunkLimits, Origin
-from services.ingest.documents import Block, BlockKind, DocumentFormat, ExtractedDocument, Page, Span
+from services.ingest.documents import (
+    Block,
+    BlockKind,
+    DocumentFormat,
+    ExtractedDocument,
+    Page,
+    Span,
+    TextDoubt,
+    TextDoubtKind,
+)
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.text import parse_text
 
@@ -251,3 +261,21 @@ def test_any_fifty_thousand_repetitions_are_cut(filler):
     document = paragraphs("A" + filler * 50_000 + "Z")
     chunks = chunking.cut(document, ORIGIN, LIMITS)
     assert max(chunk.word_count for chunk in chunks) <= LIMITS.max_words
+
+
+def test_each_chunk_tells_the_doubts_about_its_own_text():
+    document = paragraphs(*[SENTENCE * 12] * 5)
+    doubts = tuple(
+        TextDoubt(Span(start, start + 700), TextDoubtKind.READING_ORDER)
+        for start in range(100, len(document.text) - 700, 900)
+    )
+    chunks = chunking.cut(replace(document, doubts=doubts), ORIGIN, LIMITS)
+
+    assert len(chunks) > 1
+    for chunk in chunks:
+        span = chunk.span
+        assert {place for doubt in chunk.doubts for place in range(doubt.span.start, doubt.span.end)} == {
+            place
+            for doubt in doubts
+            for place in range(max(span.start, doubt.span.start), min(span.end, doubt.span.end))
+        }

@@ -91,6 +91,9 @@ async def test_index_without_what_was_added_since_is_opened_and_gets_it(tmp_path
         assert await store.staged(NEWER.version) == set(NEWER.ids)
         old = await store.document(FEES.version.document_id)
         assert (old.hidden_characters, old.scanned_pages) == (0, ())
+        assert (old.reference_marks, old.running_lines) == (0, 0)
+        chunk = (await store.chunks(FEES.ids))[FEES.ids[0]]
+        assert (chunk.context_before, chunk.context_after, chunk.doubts) == ((), (), ())
         assert await store.records.create_project(project)
     async with opened(tmp_path) as store:
         assert await store.records.project(project.project_id) == project
@@ -106,12 +109,12 @@ async def test_index_of_another_model_keeps_its_layout(tmp_path):
     connection.close()
 
 
-@pytest.mark.parametrize("layout", [0, 2, 6, 99])
+@pytest.mark.parametrize("layout", [0, 2, 7, 99])
 async def test_index_of_any_other_layout_is_refused(tmp_path, layout):
     async with opened(tmp_path):
         pass
     edit(tmp_path, f"UPDATE meta SET value = {layout} WHERE key = 'schema'")
-    with pytest.raises(StoreUnavailable, match=f"layout {layout}, this release reads 5"):
+    with pytest.raises(StoreUnavailable, match=f"layout {layout}, this release reads 6"):
         await open_store(tmp_path, "model", DIMENSION)
 
 

@@ -18,8 +18,18 @@ def test_a_document_that_was_stored_before_hidden_text_was_kept_has_none():
     properties = document_object(document, 1, ()).properties
     record = json.loads(properties["record"])
     del record["hidden_characters"], record["scanned_pages"]
+    del record["reference_marks"], record["running_lines"]
 
     assert read_document({**properties, "record": json.dumps(record)}) == document
+
+
+def test_a_chunk_that_was_stored_before_lead_ins_were_kept_has_none():
+    (draft,) = Draft("cme/a.txt", ["Fees are due."]).chunks
+    properties = chunk_object(draft).properties
+    record = json.loads(properties["record"])
+    del record["context_before"], record["context_after"], record["doubts"]
+
+    assert read_chunk({**properties, "record": json.dumps(record)}) == draft.chunk
 
 
 def test_what_a_later_release_keeps_as_well_is_passed_over():

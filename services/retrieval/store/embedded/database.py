@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 # Vectors and codes have tables of their own: codes are read through at start, vectors a few at a time, and
 # neither should drag the texts along. Codes repeat the version for the same reason.
 SCHEMA = """
@@ -73,6 +73,13 @@ CREATE INDEX articles_by_title ON articles (folded_title, compiled_at);
     5: """
 ALTER TABLE versions ADD COLUMN hidden_characters INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE versions ADD COLUMN scanned_pages TEXT NOT NULL DEFAULT '[]';
+""",
+    6: """
+ALTER TABLE versions ADD COLUMN reference_marks INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE versions ADD COLUMN running_lines INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE chunks ADD COLUMN context_before TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE chunks ADD COLUMN context_after TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE chunks ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
 """,
 }
 """What a layout has beyond the one before it. An index of that one only lacks it: it is added when the index

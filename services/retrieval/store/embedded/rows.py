@@ -12,6 +12,7 @@ import numpy as np
 from services.retrieval.corpus import (
     Chunk,
     ChunkId,
+    ContextPart,
     Definition,
     Document,
     DocumentId,
@@ -22,6 +23,8 @@ from services.retrieval.corpus import (
     Scope,
     SectionSpan,
     Span,
+    TextDoubt,
+    TextDoubtKind,
     Vectors,
     Version,
 )
@@ -30,10 +33,10 @@ from services.retrieval.terms import fold_term
 INSERT_CHUNK = """
     INSERT INTO chunks (version, chunk_id, ordinal, alias, source, title, heading_chain, section, text,
         word_count, span_start, span_end, pages, table_header, content_sha256, is_definitions,
-        sentences, sections, windows, stems)
+        sentences, sections, context_before, context_after, doubts, windows, stems)
     VALUES (:version, :chunk_id, :ordinal, :alias, :source, :title, :heading_chain, :section, :text,
         :word_count, :span_start, :span_end, :pages, :table_header, :content_sha256, :is_definitions,
-        :sentences, :sections, :windows, :stems)
+        :sentences, :sections, :context_before, :context_after, :doubts, :windows, :stems)
     ON CONFLICT (chunk_id) DO NOTHING RETURNING number
 """
 INSERT_DEFINITION = """
@@ -48,7 +51,8 @@ MAKE_LIVE = """
         content_sha256 = :content_sha256, size_bytes = :size_bytes, page_count = :page_count,
         unreadable_pages = :unreadable_pages, chunk_count = :chunk_count,
         definition_count = :definition_count, window_count = :window_count, indexed_at = :indexed_at,
-        hidden_characters = :hidden_characters, scanned_pages = :scanned_pages
+        hidden_characters = :hidden_characters, scanned_pages = :scanned_pages,
+        reference_marks = :reference_marks, running_lines = :running_lines
     WHERE number = :number
 """
 IN_SCOPE = """
@@ -96,6 +100,9 @@ def chunk_values(version: int, embedded: EmbeddedChunk) -> dict[str, object]:
         "is_definitions": chunk.is_definitions,
         "sentences": _spans_json(chunk.sentences),
         "sections": _sections_json(chunk.sections),
+        "context_before": _contexts_json(chunk.context_before),
+        "context_after": _contexts_json(chunk.context_after),
+        "doubts": json.dumps([(doubt.span.start, doubt.span.end, doubt.kind) for doubt in chunk.doubts]),
         "windows": _spans_json(embedded.windows),
         "stems": " ".join(embedded.stems),
     }
@@ -121,6 +128,9 @@ def read_chunk(row: sqlite3.Row) -> Chunk:
         ordinal=row["ordinal"],
         sentences=_spans(row["sentences"]),
         sections=_sections(row["sections"]),
+        context_before=_contexts(row["context_before"]),
+        context_after=_contexts(row["context_after"]),
+        doubts=_doubts(row["doubts"]),
         indexed_at=datetime.fromisoformat(row["indexed_at"]),
     )
 
@@ -188,6 +198,8 @@ def document_values(number: int, window_count: int, document: Document) -> dict[
         "indexed_at": document.indexed_at.isoformat(),
         "hidden_characters": document.hidden_characters,
         "scanned_pages": json.dumps(document.scanned_pages),
+        "reference_marks": document.reference_marks,
+        "running_lines": document.running_lines,
     }
 
 
@@ -208,6 +220,8 @@ def read_document(row: sqlite3.Row) -> Document:
         indexed_at=datetime.fromisoformat(row["indexed_at"]),
         hidden_characters=row["hidden_characters"],
         scanned_pages=tuple(json.loads(row["scanned_pages"])),
+        reference_marks=row["reference_marks"],
+        running_lines=row["running_lines"],
     )
 
 
@@ -221,8 +235,12 @@ def _version(row: sqlite3.Row) -> Version:
     return Version(DocumentId(row["document_id"]), Generation(row["generation"]))
 
 
+def _ends(span: Span) -> tuple[int, int]:
+    return span.start, span.end
+
+
 def _spans_json(spans: Iterable[Span]) -> str:
-    return json.dumps([(span.start, span.end) for span in spans])
+    return json.dumps([_ends(span) for span in spans])
 
 
 def _spans(text: str) -> tuple[Span, ...]:
@@ -237,9 +255,34 @@ def _sections(text: str) -> tuple[SectionSpan, ...]:
     return tuple(SectionSpan(tuple(chain), Span(start, end)) for chain, start, end in json.loads(text))
 
 
+def _contexts_json(parts: Iterable[ContextPart]) -> str:
+    return json.dumps(
+        [[_ends(part.span), part.text, _ends(part.governs), _page_places(part.pages)] for part in parts]
+    )
+
+
+def _contexts(text: str) -> tuple[ContextPart, ...]:
+    return tuple(
+        ContextPart(Span(*span), words, Span(*governs), _placed(pages))
+        for span, words, governs, pages in json.loads(text)
+    )
+
+
+def _doubts(text: str) -> tuple[TextDoubt, ...]:
+    return tuple(TextDoubt(Span(start, end), TextDoubtKind(kind)) for start, end, kind in json.loads(text))
+
+
 def _pages_json(pages: Iterable[PageSpan]) -> str:
-    return json.dumps([(page.page, page.span.start, page.span.end) for page in pages])
+    return json.dumps(_page_places(pages))
 
 
 def _pages(text: str) -> tuple[PageSpan, ...]:
-    return tuple(PageSpan(page, Span(start, end)) for page, start, end in json.loads(text))
+    return _placed(json.loads(text))
+
+
+def _page_places(pages: Iterable[PageSpan]) -> list[tuple[int, int, int]]:
+    return [(page.page, page.span.start, page.span.end) for page in pages]
+
+
+def _placed(places: Iterable[tuple[int, int, int]]) -> tuple[PageSpan, ...]:
+    return tuple(PageSpan(page, Span(start, end)) for page, start, end in places)

@@ -16,6 +16,7 @@ from weaviate.collections.classes.internal import Object
 from services.retrieval.corpus import (
     Chunk,
     ChunkId,
+    ContextPart,
     Definition,
     Document,
     DocumentId,
@@ -25,6 +26,8 @@ from services.retrieval.corpus import (
     Passage,
     SectionSpan,
     Span,
+    TextDoubt,
+    TextDoubtKind,
     Vectors,
     Version,
 )
@@ -103,6 +106,12 @@ def read_chunk(values: Values) -> Chunk:
         "pages": _pages(record["pages"]),
         "sentences": tuple(Span(*each) for each in record["sentences"]),
         "sections": tuple(SectionSpan(tuple(chain), Span(*span)) for chain, span in record["sections"]),
+        # Records that were written before these were kept lack them.
+        "context_before": _contexts(record.get("context_before", ())),
+        "context_after": _contexts(record.get("context_after", ())),
+        "doubts": tuple(
+            TextDoubt(Span(*span), TextDoubtKind(kind)) for span, kind in record.get("doubts", ())
+        ),
     }
     return _value(Chunk, record)
 
@@ -221,7 +230,7 @@ def _record(value: Chunk | Definition | Document) -> str:
     return json.dumps(named, default=_parts)
 
 
-def _parts(value: Version | Span | PageSpan | SectionSpan) -> list[object]:
+def _parts(value: Version | Span | PageSpan | SectionSpan | ContextPart | TextDoubt) -> list[object]:
     return [getattr(value, each.name) for each in fields(value)]
 
 
@@ -232,6 +241,12 @@ def _version(parts: list[str]) -> Version:
 
 def _pages(parts: list[tuple[int, tuple[int, int]]]) -> tuple[PageSpan, ...]:
     return tuple(PageSpan(page, Span(*span)) for page, span in parts)
+
+
+def _contexts(parts: Iterable[Any]) -> tuple[ContextPart, ...]:
+    return tuple(
+        ContextPart(Span(*span), text, Span(*governs), _pages(pages)) for span, text, governs, pages in parts
+    )
 
 
 def _windows(values: Values) -> tuple[Span, ...]:
