@@ -1,10 +1,13 @@
 """Claim lint, without a model (N-3): what a statement says beyond its quotes.
 
-Read `checking` first. `tokens` cuts text, `quantities` and `dates` find numbers, amounts, dates and clause
-numbers, `polarity` negations and modals, and `wording` names, links and words.
+Read `checking` first. `tokens` cuts text, `quantities`, `dates` and `factors` find numbers, amounts, dates,
+clause numbers and what multiplies them, `polarity` negations and modals, `governing` clauses that are denied
+or somebody's word, `conditions` what holds only sometimes, `relations` prepositions and opposites, and
+`wording` names, links and words. `caveats` says what all of this cannot tell.
 """
 
+from services.answer.verification.lint.caveats import Caveat, caveats, replaced_words
 from services.answer.verification.lint.checking import lint
 from services.answer.verification.lint.findings import Finding, LintRule
 
-__all__ = ["Finding", "LintRule", "lint"]
+__all__ = ["Caveat", "Finding", "LintRule", "caveats", "lint", "replaced_words"]

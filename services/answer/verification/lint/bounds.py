@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from services.answer.verification.lint.numerals import numeral_at, trimmed
 from services.answer.verification.lint.quantities import RATES, time_of, written
 from services.answer.verification.lint.tokens import Kind, Token
+from services.answer.verification.lint.wording import is_content, stem_of
 
 _PHRASES: dict[str, str] = {
     "at least": ">=",
@@ -64,6 +65,7 @@ _RATE_WORDS = {
     "yearly": "year",
     "annum": "year",
 }
+_NO_RATE = frozenset((*_RATE_WORDS, "cent", "diem", "se"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How often, by the unit of time."""
+    """How often or for each of what, by the unit of time or the stem of the word."""
 
     unit: str
     text: str
@@ -114,6 +116,8 @@ def rates_of(tokens: Sequence[Token]) -> Iterator[Rate]:
             if word in RATES or word in ("single", "one"):
                 asked = word in ("per", "each", "every", "/")
                 yield Rate(unit, written(tokens[before : i + 1]), asked)
+        elif i and is_content(token) and tokens[i - 1].word in RATES and token.word not in _NO_RATE:
+            yield Rate(stem_of(token.word), written(tokens[i - 1 : i + 1]), tokens[i - 1].word == "per")
 
 
 def _bound_at(tokens: Sequence[Token], i: int) -> Bound | None:

@@ -6,16 +6,21 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from services.answer.verification.lint import wording
-from services.answer.verification.lint.conditions import conditions_of
+from services.answer.verification.lint.conditions import Condition, conditions_of
+from services.answer.verification.lint.factors import factors_of, values_in
 from services.answer.verification.lint.findings import Finding, LintRule
+from services.answer.verification.lint.governing import Governed, governed_in
 from services.answer.verification.lint.polarity import Negation
 from services.answer.verification.lint.quantities import Amount
 from services.answer.verification.lint.reading import Text
+from services.answer.verification.lint.relations import exchanged, opposed
 from services.answer.verification.lint.tokens import Kind, Token, tokens_of
 from services.answer.verification.lint.vocabulary import (
+    ASSERTIONS,
     CONDITIONAL,
     CONDITIONS,
     EXCEPTIONS,
+    REPORTS,
     REVERSING_PREFIXES,
     Force,
 )
@@ -27,6 +32,8 @@ TAKEN_SHARE, MIN_TAKEN = 0.6, 2
 """Share and number of the words of a negation that a statement must have to be about the same."""
 MIN_HELD = 3
 """Fewer words than these of what a condition is about may be about something else."""
+WITHIN_SHARE = 0.8
+"""Share of a statement's words that stand within one clause when the statement is taken from it."""
 
 
 def lint(statement: str, quotes: Sequence[str], question: str = "") -> tuple[Finding, ...]:
@@ -43,11 +50,14 @@ def lint(statement: str, quotes: Sequence[str], question: str = "") -> tuple[Fin
         *_references(claim, source),
         *_swapped(claim, source),
         *_bounds(claim, source),
+        *_factors(claim, source),
         *_negations(claim, source),
         *_modals(claim, source),
         *_names(claim, source, asked),
         *_words(claim, source, asked),
         *_conditions(claim, source),
+        *_governed(claim, source),
+        *_relations(claim, source),
     ]
     return tuple(dict.fromkeys(found))
 
@@ -159,9 +169,15 @@ def _dropped(claim: Text, unused: Sequence[Negation]) -> Iterator[Finding]:
     conditional = any(token.word in CONDITIONS for token in claim.tokens)
     for i, one in enumerate(unused):
         pair = {other.word in EXCEPTIONS for other in unused[max(0, i - 1) : i + 2]}
+        taken = sum(stem in stems for stem in one.scope)
+        if (
+            one.denial
+            and one.scope
+            and taken >= max(min(MIN_TAKEN, len(one.scope)), TAKEN_SHARE * len(one.scope))
+        ):
+            yield Finding(LintRule.NEGATION, one.text)
         if one.soft or (one.word == "nor" and one.head in denied) or (conditional and pair == {True, False}):
             continue
-        taken = sum(stem in stems for stem in one.scope)
         items = sum(stem in stems for stem in one.listed)
         listed = not denied and items >= max(MIN_TAKEN, TAKEN_SHARE * len(stems))
         if listed or one.head in stems or taken >= max(MIN_TAKEN, TAKEN_SHARE * len(one.scope)):
@@ -267,14 +283,76 @@ def _words(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Findin
 
 def _conditions(claim: Text, source: Text) -> Iterator[Finding]:
     """Conditions of the quotes that a statement leaves out of what holds only under them."""
-    if any(token.word in CONDITIONAL for token in claim.tokens):
+    if _tells_other_condition(claim.tokens, source.tokens):
         return
     stems = {wording.stem_of(token.word) for token in wording.words_of(claim.tokens)}
+    told = {(one.mark, one.own) for one in conditions_of(claim.tokens)}
     for one in conditions_of(source.tokens):
-        taken = sum(stem in stems for stem in one.held)
-        told = any(stem in stems for stem in one.own if stem not in one.held)
-        if not told and taken >= max(MIN_HELD, TAKEN_SHARE * len(one.held)):
+        tells = any(stem in stems for stem in one.own if stem not in one.main) or (one.mark, one.own) in told
+        if not tells and _is_taken(one, stems):
             yield Finding(LintRule.CONDITION, one.text)
+
+
+def _is_taken(one: Condition, stems: Collection[str]) -> bool:
+    """Whether a statement of these words is taken from what holds only under a condition."""
+    taken = sum(stem in stems for stem in one.held)
+    inside = sum(stem in one.main for stem in stems)
+    near = len(one.held) > 1 and taken >= max(min(MIN_HELD, len(one.held)), TAKEN_SHARE * len(one.held))
+    return near or (inside >= MIN_TAKEN and inside >= WITHIN_SHARE * len(stems))
+
+
+def _tells_other_condition(claim: Sequence[Token], source: Sequence[Token]) -> bool:
+    """Whether a statement has a condition in words that the quotes do not have: it may be theirs."""
+    known = {(one.word, after.word) for one, after in _followed(source)}
+    return any(
+        one.word in CONDITIONAL and (one.word, after.word) not in known for one, after in _followed(claim)
+    )
+
+
+def _followed(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
+    """Each token with the next content word, else the last token."""
+    after = tokens[-1] if tokens else None
+    for token in reversed(tokens):
+        if after is not None:
+            yield token, after
+        after = token if wording.is_content(token) else after
+
+
+def _governed(claim: Text, source: Text) -> Iterator[Finding]:
+    """Clauses of the quotes that a statement gives as a fact, though they are denied or somebody's word."""
+    stems = frozenset(wording.stem_of(token.word) for token in wording.words_of(claim.tokens))
+    denied = {stem for one in claim.negations for stem in one.scope}
+    asserted = any(token.word in ASSERTIONS or token.word in REPORTS for token in claim.tokens)
+    for one in governed_in(source.tokens):
+        said = one.by in stems or (not denied.isdisjoint(one.stems) if one.denied else asserted)
+        if not said and _gives(stems, one):
+            yield Finding(LintRule.DENIED, one.text)
+
+
+def _gives(stems: frozenset[str], one: Governed) -> bool:
+    shared = len(stems & one.stems)
+    return shared >= MIN_TAKEN and shared >= WITHIN_SHARE * min(len(stems), len(one.stems))
+
+
+def _factors(claim: Text, source: Text) -> Iterator[Finding]:
+    """Factors that the quotes do not have, or that are left out of what is taken from them."""
+    stated, said = list(factors_of(source.tokens)), list(factors_of(claim.tokens))
+    values = Counter(one.value for one in stated)
+    for one in said:
+        if values[one.value] <= 0:
+            yield Finding(LintRule.NUMBER, one.text)
+    plain = Counter(values_in(source.tokens))
+    plain.subtract(one.of for one in stated)
+    named = set(values_in(claim.tokens))
+    for one in stated:
+        # What stands without its factor elsewhere may be meant without it.
+        if one.of in named and plain[one.of] <= 0 and one.value not in {own.value for own in said}:
+            yield Finding(LintRule.NUMBER, one.text)
+
+
+def _relations(claim: Text, source: Text) -> Iterator[Finding]:
+    for text in (*exchanged(claim.tokens, source.tokens), *opposed(claim.tokens, source.tokens)):
+        yield Finding(LintRule.RELATION, text)
 
 
 def _opposites(word: str) -> Iterator[str]:

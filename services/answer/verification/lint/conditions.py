@@ -1,7 +1,7 @@
 """Finds conditions, and what holds only under them.
 
-A condition is about the content words before it in its sentence, or, where the sentence begins with it, about
-those behind its comma.
+A condition is about what stands before it in its sentence, or, where the sentence begins with it, about what
+stands behind its comma.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ from dataclasses import dataclass
 
 from services.answer.verification.lint.quantities import written
 from services.answer.verification.lint.tokens import Token
-from services.answer.verification.lint.vocabulary import CONDITION_MARKS, GENERIC
+from services.answer.verification.lint.vocabulary import CONDITION_MARKS, CONSENTS, GENERIC
 from services.answer.verification.lint.wording import is_content, stem_of
 
 HELD = 6
-"""Content words that a condition is taken to be about."""
+"""Content words next to a condition that it is certainly about."""
 OWN = 3
 """Content words that tell a condition."""
 _REACH = 24
-"""Tokens within which they are looked for."""
+"""Tokens within which those are looked for."""
+_MAIN_REACH = 160
+"""Tokens of the sentence that may hold only under a condition."""
+_CONSENT_REACH = 4
+"""Tokens between `with` and `consent`."""
 _ENDS = frozenset(".!?;")
 
 
@@ -27,7 +31,11 @@ _ENDS = frozenset(".!?;")
 class Condition:
     """A condition: the stems it is about, those that tell it, and its first words."""
 
+    mark: str
     held: tuple[str, ...]
+    """The nearest of them."""
+    main: frozenset[str]
+    """All of the sentence that stand on that side of the condition."""
     own: tuple[str, ...]
     text: str
 
@@ -35,21 +43,30 @@ class Condition:
 def conditions_of(tokens: Sequence[Token]) -> Iterator[Condition]:
     """Every condition, in order."""
     for i, token in enumerate(tokens):
-        following = tokens[i + 1].word if i + 1 < len(tokens) else ""
-        if not _is_mark(token.word, following):
+        if not _is_mark(tokens, i):
             continue
         behind = _sentence(tokens[i + 1 : i + 1 + _REACH])
         comma = next((at for at, one in enumerate(behind) if one.text == ","), len(behind))
-        before = [] if token.starts else _sentence(tokens[max(0, i - _REACH) : i][::-1])
-        held = _stems(before, HELD) if not token.starts else _stems(behind[comma:], HELD)
         # The last word of `for internal purposes only` leaves nothing out.
-        if comma:
-            yield Condition(held, _stems(behind[:comma], OWN), written(tokens[i : i + 4]))
+        if not comma:
+            continue
+        if token.starts:
+            near, main = behind[comma:], _sentence(tokens[i + 1 + comma : i + 1 + _MAIN_REACH])
+        else:
+            main = _sentence(tokens[max(0, i - _MAIN_REACH) : i][::-1])
+            near = main[:_REACH]
+        own = _stems(behind[:comma], OWN)
+        yield Condition(
+            token.word, _stems(near, HELD), frozenset(_stems(main)), own, written(tokens[i : i + 4])
+        )
 
 
-def _is_mark(word: str, following: str) -> bool:
+def _is_mark(tokens: Sequence[Token], i: int) -> bool:
+    word, behind = tokens[i].word, [token.word for token in tokens[i + 1 : i + 1 + _CONSENT_REACH]]
+    if word == "with":
+        return not CONSENTS.isdisjoint(behind)
     needed = CONDITION_MARKS.get(word)
-    return needed is not None and following in (needed or following)
+    return needed is not None and (not needed or (bool(behind) and behind[0] in needed))
 
 
 def _sentence(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -57,6 +74,6 @@ def _sentence(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens[:end]
 
 
-def _stems(tokens: Sequence[Token], at_most: int) -> tuple[str, ...]:
+def _stems(tokens: Sequence[Token], at_most: int | None = None) -> tuple[str, ...]:
     words = (stem_of(one.word) for one in tokens if is_content(one) and one.word not in GENERIC)
     return tuple(dict.fromkeys(words))[:at_most]

@@ -19,6 +19,8 @@ class LintRule(StrEnum):
     NAME = "name"
     UNSUPPORTED_WORDS = "unsupported_words"
     CONDITION = "condition"
+    DENIED = "denied"
+    RELATION = "relation"
 
 
 @dataclass(frozen=True, slots=True)

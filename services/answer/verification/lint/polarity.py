@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from services.answer.verification.lint.tokens import Kind, Token
 from services.answer.verification.lint.vocabulary import (
     AUXILIARIES,
+    DENIALS,
     DENIED_SUBJECTS,
     EXEMPTED,
     GENERIC,
@@ -46,7 +47,9 @@ class Negation:
     word: str
     scope: tuple[str, ...]
     soft: bool
-    """Whether it may be said in other words, see `SOFT_NEGATIONS`."""
+    """Whether it may be said in other words, see `SOFT_NEGATIONS` and `DENIALS`."""
+    denial: bool
+    """Whether it is one of `DENIALS`."""
     text: str
     listed: frozenset[str]
     """The stems of the list that it leads into: `shall not: (a) …; (b) …`; empty for most."""
@@ -76,15 +79,16 @@ class Modal:
 def negations_of(tokens: Sequence[Token], skipped: frozenset[int]) -> Iterator[Negation]:
     """Every negation but those at the tokens `skipped`, in order."""
     for i, token in enumerate(tokens):
-        soft = token.word in SOFT_NEGATIONS
+        denial = token.word in DENIALS
+        soft = denial or token.word in SOFT_NEGATIONS
         if i in skipped or not (soft or _is_negation(token)) or _denies_nothing(tokens, i):
             continue
         word = "not" if token.word.endswith("n't") or token.word == "cannot" else token.word
-        scope = _scope(tokens, i + 1) or _before(tokens, i)
+        scope = _scope(tokens, i + 1, _CLAUSE_ENDS if denial else _SENTENCE_ENDS) or _before(tokens, i)
         if word == "non" or scope[:1] == _LIMIT:
             scope = scope[:1]
         text = " ".join(one.text for one in tokens[i : i + 4] if one.kind is not Kind.MARK)
-        yield Negation(word, scope, soft, text, _listed_behind(tokens, i))
+        yield Negation(word, scope, soft, denial, text, _listed_behind(tokens, i))
 
 
 def modals_of(tokens: Sequence[Token]) -> Iterator[Modal]:
@@ -141,11 +145,11 @@ def _clause_before(tokens: Sequence[Token], i: int, reach: int) -> Iterator[Toke
             return
 
 
-def _scope(tokens: Sequence[Token], i: int) -> tuple[str, ...]:
-    """Stems and numbers from token `i` to the end of the sentence."""
+def _scope(tokens: Sequence[Token], i: int, ends: frozenset[str] = _SENTENCE_ENDS) -> tuple[str, ...]:
+    """Stems and numbers from token `i` to the end of the sentence, or to one of `ends`."""
     found: list[str] = []
     for token in tokens[i : i + _REACH]:
-        if token.text in _SENTENCE_ENDS or len(found) == SCOPE:
+        if token.text in ends or len(found) == SCOPE:
             break
         if token.kind in (Kind.NUMBER, Kind.CODE):
             found.append(token.word)

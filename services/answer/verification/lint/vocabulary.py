@@ -93,7 +93,8 @@ CURRENCIES: dict[str, tuple[str, str]] = {
     "chf": ("CHF", "CHF"),
     "₩": ("₩", "KRW"),
     "₽": ("₽", "RUB"),
-    "¢": ("¢", ""),
+    **dict.fromkeys(_listed("¢ cents"), ("¢", "")),
+    "pence": ("pence", ""),
 }
 """Sign or word to the sign it shares and the currency that it certainly means."""
 
@@ -104,12 +105,32 @@ NEGATIONS = frozenset(
 )
 SOFT_NEGATIONS = frozenset(
     _listed("""
-    prohibit prohibits prohibited prohibiting prohibition forbid forbids forbidden refrain fail fails failed
-    failing failure lack absence prevent unable otherwise other exempt exempted waive waives waived refuse
-    refuses refused deny denies denied
+    prohibit prohibits prohibited prohibiting prohibition forbid forbids forbidden otherwise other
 """)
 )
 """Deny as well, in other words; they may stand for a negation, but their absence is no finding."""
+DENIALS = frozenset(
+    _listed("""
+    deny denies denied denying denial disclaim disclaims disclaimed disclaiming disclaimer dispute disputes
+    disputed disputing reject rejects rejected rejecting rejection refuse refuses refused refusing refusal
+    contest contests contested contesting repudiate repudiates repudiated disavow disavows disavowed decline
+    declines declined declining doubt doubts doubted fail fails failed failing failure refrain refrains
+    refrained lack lacks lacked absence prevent prevents prevented unable exempt exempts exempted waive waives
+    waived waiving
+""")
+)
+"""Deny in other words as well; without them what they are about would be a fact."""
+ASSERTIONS = frozenset(
+    _listed("""
+    allege alleges alleged alleging allegation allegedly assert asserts asserted asserting assertion contend
+    contends contended contention claims claimed claiming believe believes believed belief argue argues argued
+    suggest suggests suggested assume assumes assumed assumption suspect suspects suspected purports expect
+    expects expected estimate estimates estimated
+""")
+)
+"""What follows behind their `that` somebody says; whether it is so stays open."""
+REPORTS = frozenset(_listed("says said states stated according"))
+"""A statement with one of them gives somebody's word as that."""
 DENIED_SUBJECTS = frozenset(_listed("no neither nor none nobody nothing never"))
 """Deny a verb from before it: `no person may`."""
 
@@ -163,13 +184,20 @@ LEADING_TO = frozenset((*MODALS, *EXEMPTED, *_listed("right rights option author
 EXCEPTIONS = frozenset(_listed("without except excepting excluding unless"))
 CONDITIONS = frozenset(_listed("require requires required requirement only need needs subject"))
 """Say in one what a ban and its exception say in two: `not without consent`, `only with consent`."""
-CONDITION_MARKS = {
-    **dict.fromkeys(_listed("if unless provided only solely until"), ""),
-    "subject": "to",
-    "long": "as",
-    "extent": "",
+CONDITION_MARKS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(_listed("if unless provided only solely until except excepting excluding"), ()),
+    "subject": ("to",),
+    "long": ("as",),
+    "extent": (),
+    "event": ("that", "of"),
+    "condition": ("that",),
+    **dict.fromkeys(_listed("conditional conditioned contingent"), ("on", "upon")),
+    "save": ("for", "that", "as", "where", "to", "in"),
+    "other": ("than",),
 }
-"""Words that say what holds only sometimes, to the word that must follow, or none."""
+"""Words that say what holds only sometimes, to the words of which one must follow; none: any."""
+CONSENTS = frozenset(_listed("consent approval permission authorisation authorization agreement"))
+"""`With the prior consent of` is a condition as well."""
 CONDITIONAL = frozenset(
     _listed("""
     if unless provided providing only solely until subject extent except when whenever where while once upon
@@ -182,3 +210,53 @@ GENERIC = frozenset(
 )
 """Stand in most sentences of a contract, so that no negation or modal is known by them."""
 REVERSING_PREFIXES = _listed("un in im ir il dis")
+_OPPOSITES = """
+    gross/net minimum/maximum minimal/maximal direct/indirect express/implied written/oral fixed/variable
+    earlier/later first/last prior/subsequent previous/next former/latter higher/lower highest/lowest
+    oldest/newest increase/decrease increases/decreases increased/decreased
+    rise/fall rises/falls inclusive/exclusive include/exclude
+    includes/excludes included/excluded including/excluding internal/external public/private
+    buyer/seller buy/sell licensor/licensee lessor/lessee lender/borrower assignor/assignee
+    employer/employee landlord/tenant disclosing/receiving begin/end begins/ends start/end starts/ends
+    commence/expire commences/expires commencement/expiration renew/terminate renews/terminates
+    renewal/termination accept/reject accepts/rejects permanent/temporary perpetual/temporary joint/several
+    jointly/severally wholly/partly fully/partially always/never majority/minority senior/junior
+    active/passive before/after above/below over/under assets/liabilities credit/debit credits/debits
+    owe/receive owes/receives oral/written primary/secondary simple/compound
+"""
+OPPOSITES: dict[str, frozenset[str]] = {}
+"""Words to those that say the opposite."""
+for _pair in _listed(_OPPOSITES):
+    _word, _other = _pair.split("/")
+    OPPOSITES[_word] = OPPOSITES.get(_word, frozenset()) | {_other}
+    OPPOSITES[_other] = OPPOSITES.get(_other, frozenset()) | {_word}
+RELATIONS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(_listed("before until till preceding"), ("time", "before")),
+    **dict.fromkeys(_listed("after following upon"), ("time", "after")),
+    **dict.fromkeys(_listed("within during throughout"), ("time", "within")),
+    "from": ("way", "from"),
+    "to": ("way", "to"),
+    "by": ("way", "by"),
+    **dict.fromkeys(_listed("all every each"), ("share", "all")),
+    **dict.fromkeys(_listed("some certain several few"), ("share", "some")),
+    **dict.fromkeys(_listed("over above"), ("level", "above")),
+    **dict.fromkeys(_listed("under below"), ("level", "below")),
+}
+"""Words that say how things stand to each other: a group, and what the word says within it."""
+FACTORS = {
+    **dict.fromkeys(_listed("half halves halve halved halving"), "1/2"),
+    **dict.fromkeys(_listed("twice double doubles doubled doubling"), "2"),
+    **dict.fromkeys(_listed("thrice triple triples tripled tripling treble trebled threefold"), "3"),
+    **dict.fromkeys(_listed("quadruple quadruples quadrupled fourfold"), "4"),
+    "twofold": "2",
+    "tenfold": "10",
+}
+"""Words that multiply or divide what they stand before."""
+PARTS = {
+    **dict.fromkeys(_listed("third thirds"), 3),
+    **dict.fromkeys(_listed("quarter quarters fourth fourths"), 4),
+    **dict.fromkeys(_listed("fifth fifths"), 5),
+    **dict.fromkeys(_listed("eighth eighths"), 8),
+    **dict.fromkeys(_listed("tenth tenths"), 10),
+}
+"""Parts of a fraction: `two thirds`, `a quarter of`."""

@@ -21,6 +21,12 @@ from services.answer.verification.lint.vocabulary import (
 _FINITE = re.compile(r"[^s]s$")
 _ACTOR_REACH = 12
 """Tokens before a verb that may name who does it."""
+_AGENT_REACH = 16
+"""Tokens behind `by` that may name who does it."""
+_AFTER_AGENT = frozenset((*".!?;,", "to", "from", "for", "by", "if", "unless"))
+"""End the name behind `by`."""
+_DONE = re.compile(r"(?:ed|[aeo]wn|en|aid|old|ent|ept|ade|one)$")
+_SENTENCE_ENDS = frozenset(".!?;")
 _BE = frozenset(("is", "are", "was", "were", "be", "been"))
 
 
@@ -74,6 +80,11 @@ def actors_of(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
             yield actor, tokens[i + 3] if denied else behind
         elif actor.text[0].isupper() and _is_finite(verb, behind):
             yield actor, verb
+    for deed, by in _passives(tokens):
+        # `By the Licensee`: articles stand between, other words make it a longer name.
+        named = next((one for one in by if is_content(one) and one.word not in GENERIC), None)
+        if named:
+            yield named, deed
 
 
 def acting_in(tokens: Sequence[Token]) -> Mapping[str, set[str]]:
@@ -83,9 +94,27 @@ def acting_in(tokens: Sequence[Token]) -> Mapping[str, set[str]]:
         behind = tokens[i + 2 : i + 3] if tokens[i + 1].word == "not" else tokens[i + 1 : i + 2]
         deed = behind[0] if verb.word in AUXILIARIES and behind else verb
         if is_content(deed) and (deed is not verb or _is_finite(verb, tokens[i + 1])):
-            before = tokens[max(0, i - _ACTOR_REACH) : i]
+            before = _of_sentence(tokens, i)
             acting[stem_of(deed.word)] |= {stem_of(one.word) for one in before if is_content(one)}
+    for deed, by in _passives(tokens):
+        acting[stem_of(deed.word)] |= {stem_of(one.word) for one in by if is_content(one)}
     return acting
+
+
+def _of_sentence(tokens: Sequence[Token], i: int) -> Sequence[Token]:
+    """The tokens before token `i`, within reach and in its sentence."""
+    start = max(0, i - _ACTOR_REACH)
+    ends = (at + 1 for at in range(i - 1, start - 1, -1) if tokens[at].text in _SENTENCE_ENDS)
+    return tokens[next(ends, start) : i]
+
+
+def _passives(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]]:
+    """Each deed of `is granted by the Vendor` with the words behind its `by`."""
+    for i, token in enumerate(tokens[:-1]):
+        if token.word == "by" and i and is_content(tokens[i - 1]) and _DONE.search(tokens[i - 1].word):
+            behind = tokens[i + 1 : i + 1 + _AGENT_REACH]
+            end = next((at for at, one in enumerate(behind) if one.word in _AFTER_AGENT), len(behind))
+            yield tokens[i - 1], behind[:end]
 
 
 def _is_finite(verb: Token, behind: Token) -> bool:

@@ -1,0 +1,70 @@
+"""What the lint cannot tell of a statement that it lets pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from services.answer.verification.lint import wording
+from services.answer.verification.lint.conditions import conditions_of
+from services.answer.verification.lint.governing import governed_in
+from services.answer.verification.lint.polarity import negations_of
+from services.answer.verification.lint.relations import replaced
+from services.answer.verification.lint.tokens import Kind, Token, tokens_of
+
+_ROLE = re.compile(r"(?:or|er|ee|ant)s?$")
+_PARTIES = 2
+"""So many may have changed places."""
+
+
+class Caveat(StrEnum):
+    """What only a reader of the quote can tell, see `clausegate.answer.v1.GroundingCaveat`."""
+
+    PARTIES = "parties"
+    DENIAL = "denial"
+    CONDITION = "condition"
+    OTHER_WORD = "other_word"
+    JOINED_QUOTES = "joined_quotes"
+
+
+def caveats(statement: str, sentences: Sequence[str]) -> tuple[Caveat, ...]:
+    """What cannot be told of a statement that rests on these whole sentences; nothing where it is them."""
+    source = tokens_of("\n".join(sentences))
+    told = [token.word for token in source if token.kind is not Kind.MARK]
+    claim = tokens_of(statement)
+    if [token.word for token in claim if token.kind is not Kind.MARK] == told:
+        return ()
+    return tuple(_found(statement, claim, source, sentences))
+
+
+def replaced_words(statement: str, quotes: Sequence[str], question: str = "") -> tuple[str, ...]:
+    """Words of `statement` that stand where the quotes have another: `destroy` for `return`, or for `erase`.
+
+    Whether they mean the same no list of words can tell, so `lint` lets them pass.
+    """
+    source = [token for quote in quotes for token in tokens_of(quote)]
+    known = {wording.stem_of(token.word) for token in (*source, *tokens_of(question))}
+    return tuple(dict.fromkeys(replaced(tokens_of(statement), source, known)))
+
+
+def _found(
+    statement: str, claim: Sequence[Token], source: Sequence[Token], sentences: Sequence[str]
+) -> Iterator[Caveat]:
+    if len(_parties(source)) >= _PARTIES and _parties(claim):
+        yield Caveat.PARTIES
+    if any(negations_of(source, frozenset())) or any(governed_in(source)):
+        yield Caveat.DENIAL
+    if any(conditions_of(source)):
+        yield Caveat.CONDITION
+    if replaced_words(statement, sentences):
+        yield Caveat.OTHER_WORD
+    if len(sentences) > 1:
+        yield Caveat.JOINED_QUOTES
+
+
+def _parties(tokens: Sequence[Token]) -> set[str]:
+    """Who does something, and what else is named like a party: `Licensee`, `CME`."""
+    acting = {actor.word for actor, _ in wording.actors_of(tokens)}
+    named = {one.word for one in wording.names_of(tokens) if one.text.isupper() or _ROLE.search(one.word)}
+    return {wording.stem_of(word) for word in acting | named}
