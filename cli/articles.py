@@ -112,6 +112,8 @@ def _summary(response: CompileArticleResponse) -> str:
     parts = [article.title, f"{counted(len(article.key_claims), 'claim')}, {sourced} sourced"]
     if article.downgraded_claims:
         parts.append(f"{article.downgraded_claims} downgraded")
+    if article.sentences_left_out:
+        parts.append(f"{article.sentences_left_out} sentences left out")
     if article.chunks_left_out:
         parts.append(f"{counted(article.chunks_left_out, 'chunk')} did not fit")
     return " · ".join(parts)

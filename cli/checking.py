@@ -15,6 +15,7 @@ from clausegate.answer.v1.grounding_service_pb2 import (
     CheckedClaim,
     CheckGroundingRequest,
     CheckGroundingResponse,
+    GroundingCaveat,
     GroundingVerdict,
     LintRule,
     SignatureState,
@@ -76,6 +77,15 @@ def ground(
     run(work(), output)
 
 
+CAVEATS = {
+    GroundingCaveat.GROUNDING_CAVEAT_PARTIES: "check who does what to whom",
+    GroundingCaveat.GROUNDING_CAVEAT_DENIAL: "check what the quote denies",
+    GroundingCaveat.GROUNDING_CAVEAT_CONDITION: "check the conditions of the quote",
+    GroundingCaveat.GROUNDING_CAVEAT_OTHER_WORD: "has another word than the quote",
+    GroundingCaveat.GROUNDING_CAVEAT_JOINED_QUOTES: "joins several quotes",
+}
+
+
 def _print_claims(response: CheckGroundingResponse, output: Output) -> None:
     citations = {citation.number: citation for citation in response.citations}
     rows = ((_verdict(claim), reflow(claim.text), _remarks(claim, citations)) for claim in response.claims)
@@ -97,6 +107,7 @@ def _remarks(claim: CheckedClaim, citations: dict[int, Citation]) -> str:
             f"{reflow(finding.text)}"
             for finding in claim.findings
         ),
+        *(CAVEATS[caveat] for caveat in claim.caveats if caveat in CAVEATS),
         *(_place(citations[number]) for number in claim.citation_numbers if number in citations),
     ]
     if claim.HasField("nearest_clause"):

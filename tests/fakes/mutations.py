@@ -233,6 +233,38 @@ def _twisted(text: str, shown: Shown, chance: random.Random) -> str:
     return re.sub(rf"\b{word}\b", SWAPPED[word], text, count=1)
 
 
+TURNED = {
+    "before": "after",
+    "after": "before",
+    "within": "after",
+    "from": "to",
+    "to": "from",
+    "gross": "net",
+    "net": "gross",
+    "minimum": "maximum",
+    "Licensee": "Licensor",
+    "Licensor": "Licensee",
+    "Vendor": "Subscriber",
+    "Subscriber": "Vendor",
+}
+"""Words that turn a sentence round where they change places, none of them new to a contract."""
+
+
+def _turned(text: str, shown: Shown, chance: random.Random) -> str:
+    return re.sub(rf"\b({'|'.join(TURNED)})\b", lambda match: TURNED[match.group()], text)
+
+
+def _uncovered(text: str, shown: Shown, chance: random.Random) -> str:
+    """The clause behind `denies that` and the like, without what it holds under."""
+    bare = re.split(r"\b(?:that|if|unless|provided|only|except|subject to)\b", text)
+    return max(bare, key=len).strip(" ,") if len(bare) > 1 else text
+
+
+def _unmultiplied(text: str, shown: Shown, chance: random.Random) -> str:
+    """Amounts with a factor, or in another unit of money."""
+    return re.sub(r"\b(?:USD|EUR|\$)", chance.choice(["double USD", "half of USD", "cents", "GBP"]), text)
+
+
 MUTATIONS: dict[str, Mutation] = {
     "invented quote": _on_quotes(lambda quote, handle, shown, chance: INVENTED),
     "stitched quote": _on_quotes(_stitched),
@@ -245,6 +277,9 @@ MUTATIONS: dict[str, Mutation] = {
     "number changed in a text": _on_texts(lambda text, shown, chance: _with_other_number(text, chance)),
     "twisted text": _on_texts(_twisted),
     "twisted quote": _on_quotes(lambda quote, handle, shown, chance: _twisted(quote, shown, chance)),
+    "turned text": _on_texts(_turned),
+    "uncovered text": _on_texts(_uncovered),
+    "unmultiplied text": _on_texts(_unmultiplied),
     "hedged text": _on_texts(lambda text, shown, chance: f"Typically, {text} This is likely the case."),
     "negated text": _on_texts(lambda text, shown, chance: re.sub(r"\b(shall|may)\b", r"\1 not", text)),
     "unrelated text": _on_texts(lambda text, shown, chance: "Cafeteria staff park bicycles free of charge."),

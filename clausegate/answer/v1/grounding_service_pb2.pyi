@@ -31,13 +31,15 @@ class _GroundingVerdictEnumTypeWrapper(google.protobuf.internal.enum_type_wrappe
     GROUNDING_VERDICT_UNSPECIFIED: _GroundingVerdict.ValueType  # 0
     """Never sent."""
     GROUNDING_VERDICT_VERBATIM: _GroundingVerdict.ValueType  # 1
-    """The claim's own words stand in a document, and leave out no negation or condition of the
+    """The claim's own words stand in a document, and leave out no negation, denial or condition of the
     sentences that hold them.
     """
     GROUNDING_VERDICT_SUPPORTED: _GroundingVerdict.ValueType  # 2
     """Every quote stands in a document, and the claim says nothing that the lint misses in them."""
     GROUNDING_VERDICT_OVERSTATED: _GroundingVerdict.ValueType  # 3
-    """Every quote stands in a document, but the claim says what they do not, see `findings`."""
+    """Every quote stands in a document, but the claim says what they do not, or gives as a fact what their sentences
+    deny or allow under a condition only, see `findings`.
+    """
     GROUNDING_VERDICT_MISQUOTED: _GroundingVerdict.ValueType  # 4
     """A quote stands in no document searched."""
     GROUNDING_VERDICT_UNSUPPORTED: _GroundingVerdict.ValueType  # 5
@@ -49,13 +51,15 @@ class GroundingVerdict(_GroundingVerdict, metaclass=_GroundingVerdictEnumTypeWra
 GROUNDING_VERDICT_UNSPECIFIED: GroundingVerdict.ValueType  # 0
 """Never sent."""
 GROUNDING_VERDICT_VERBATIM: GroundingVerdict.ValueType  # 1
-"""The claim's own words stand in a document, and leave out no negation or condition of the
+"""The claim's own words stand in a document, and leave out no negation, denial or condition of the
 sentences that hold them.
 """
 GROUNDING_VERDICT_SUPPORTED: GroundingVerdict.ValueType  # 2
 """Every quote stands in a document, and the claim says nothing that the lint misses in them."""
 GROUNDING_VERDICT_OVERSTATED: GroundingVerdict.ValueType  # 3
-"""Every quote stands in a document, but the claim says what they do not, see `findings`."""
+"""Every quote stands in a document, but the claim says what they do not, or gives as a fact what their sentences
+deny or allow under a condition only, see `findings`.
+"""
 GROUNDING_VERDICT_MISQUOTED: GroundingVerdict.ValueType  # 4
 """A quote stands in no document searched."""
 GROUNDING_VERDICT_UNSUPPORTED: GroundingVerdict.ValueType  # 5
@@ -90,6 +94,14 @@ class _LintRuleEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     """Most words of the claim stand in no quote."""
     LINT_RULE_CONDITION: _LintRule.ValueType  # 10
     """A condition of the quotes that the claim drops: `if`, `unless`, `only`, `subject to` and the like."""
+    LINT_RULE_DENIED: _LintRule.ValueType  # 11
+    """A clause that the quotes deny, doubt or give as somebody's word (`denies that`, `no representation that`,
+    `alleges that`), which the claim gives as a fact.
+    """
+    LINT_RULE_RELATION: _LintRule.ValueType  # 12
+    """Words that stand otherwise to each other than in the quotes: `before` for `after`, `from` and `to` turned round,
+    `gross` for `net`.
+    """
 
 class LintRule(_LintRule, metaclass=_LintRuleEnumTypeWrapper):
     """What the claim lint looks for (N-3)."""
@@ -116,7 +128,67 @@ LINT_RULE_UNSUPPORTED_WORDS: LintRule.ValueType  # 9
 """Most words of the claim stand in no quote."""
 LINT_RULE_CONDITION: LintRule.ValueType  # 10
 """A condition of the quotes that the claim drops: `if`, `unless`, `only`, `subject to` and the like."""
+LINT_RULE_DENIED: LintRule.ValueType  # 11
+"""A clause that the quotes deny, doubt or give as somebody's word (`denies that`, `no representation that`,
+`alleges that`), which the claim gives as a fact.
+"""
+LINT_RULE_RELATION: LintRule.ValueType  # 12
+"""Words that stand otherwise to each other than in the quotes: `before` for `after`, `from` and `to` turned round,
+`gross` for `net`.
+"""
 Global___LintRule: typing_extensions.TypeAlias = LintRule
+
+class _GroundingCaveat:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _GroundingCaveatEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_GroundingCaveat.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    GROUNDING_CAVEAT_UNSPECIFIED: _GroundingCaveat.ValueType  # 0
+    """Never sent."""
+    GROUNDING_CAVEAT_PARTIES: _GroundingCaveat.ValueType  # 1
+    """The sentences quoted name several parties. That each does in the claim what it does there was compared by the
+    words next to each other only.
+    """
+    GROUNDING_CAVEAT_DENIAL: _GroundingCaveat.ValueType  # 2
+    """The sentences quoted deny or forbid something. That the claim denies the same was compared by the words behind
+    each `not` only.
+    """
+    GROUNDING_CAVEAT_CONDITION: _GroundingCaveat.ValueType  # 3
+    """The sentences quoted hold under a condition or with an exception. That the claim tells all of it was not
+    compared.
+    """
+    GROUNDING_CAVEAT_OTHER_WORD: _GroundingCaveat.ValueType  # 4
+    """The claim has a word in the place of another one: `destroy` where the quote says `return`, or `use` where it says
+    `utilise`.
+    """
+    GROUNDING_CAVEAT_JOINED_QUOTES: _GroundingCaveat.ValueType  # 5
+    """The claim joins what several quotes say. Whether that follows from them was not compared."""
+
+class GroundingCaveat(_GroundingCaveat, metaclass=_GroundingCaveatEnumTypeWrapper):
+    """What a comparison of words cannot tell of a claim that it lets pass. A reader has to look at the quote."""
+
+GROUNDING_CAVEAT_UNSPECIFIED: GroundingCaveat.ValueType  # 0
+"""Never sent."""
+GROUNDING_CAVEAT_PARTIES: GroundingCaveat.ValueType  # 1
+"""The sentences quoted name several parties. That each does in the claim what it does there was compared by the
+words next to each other only.
+"""
+GROUNDING_CAVEAT_DENIAL: GroundingCaveat.ValueType  # 2
+"""The sentences quoted deny or forbid something. That the claim denies the same was compared by the words behind
+each `not` only.
+"""
+GROUNDING_CAVEAT_CONDITION: GroundingCaveat.ValueType  # 3
+"""The sentences quoted hold under a condition or with an exception. That the claim tells all of it was not
+compared.
+"""
+GROUNDING_CAVEAT_OTHER_WORD: GroundingCaveat.ValueType  # 4
+"""The claim has a word in the place of another one: `destroy` where the quote says `return`, or `use` where it says
+`utilise`.
+"""
+GROUNDING_CAVEAT_JOINED_QUOTES: GroundingCaveat.ValueType  # 5
+"""The claim joins what several quotes say. Whether that follows from them was not compared."""
+Global___GroundingCaveat: typing_extensions.TypeAlias = GroundingCaveat
 
 class _SignatureState:
     ValueType = typing.NewType("ValueType", builtins.int)
@@ -270,6 +342,7 @@ class CheckedClaim(google.protobuf.message.Message):
     MISSING_QUOTES_FIELD_NUMBER: builtins.int
     FINDINGS_FIELD_NUMBER: builtins.int
     NEAREST_CLAUSE_FIELD_NUMBER: builtins.int
+    CAVEATS_FIELD_NUMBER: builtins.int
     text: builtins.str
     """The claim."""
     verdict: Global___GroundingVerdict.ValueType
@@ -290,6 +363,12 @@ class CheckedClaim(google.protobuf.message.Message):
     def nearest_clause(self) -> clausegate.answer.v1.answer_pb2.SupportingClause:
         """The passage nearest to an unsupported or misquoted claim; unset when nothing is near. It supports nothing."""
 
+    @property
+    def caveats(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___GroundingCaveat.ValueType]:
+        """What the verdict does not say of a verbatim or supported claim, each once, in order of number. Empty for other
+        verdicts, and for a claim that is made of whole sentences of a document.
+        """
+
     def __init__(
         self,
         *,
@@ -299,9 +378,10 @@ class CheckedClaim(google.protobuf.message.Message):
         missing_quotes: collections.abc.Iterable[builtins.str] | None = ...,
         findings: collections.abc.Iterable[Global___LintFinding] | None = ...,
         nearest_clause: clausegate.answer.v1.answer_pb2.SupportingClause | None = ...,
+        caveats: collections.abc.Iterable[Global___GroundingCaveat.ValueType] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["nearest_clause", b"nearest_clause"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["citation_numbers", b"citation_numbers", "findings", b"findings", "missing_quotes", b"missing_quotes", "nearest_clause", b"nearest_clause", "text", b"text", "verdict", b"verdict"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["caveats", b"caveats", "citation_numbers", b"citation_numbers", "findings", b"findings", "missing_quotes", b"missing_quotes", "nearest_clause", b"nearest_clause", "text", b"text", "verdict", b"verdict"]) -> None: ...
 
 Global___CheckedClaim: typing_extensions.TypeAlias = CheckedClaim
 

@@ -26,15 +26,15 @@ from clausegate.corpus.v1 import citation_pb2 as clausegate_dot_corpus_dot_v1_do
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"clausegate/corpus/v1/article.proto\x12\x14\x63lausegate.corpus.v1\x1a#clausegate/corpus/v1/citation.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8a\x01\n\x0c\x41rticleClaim\x12\r\n\x05\x63laim\x18\x01 \x01(\t\x12\x39\n\nconfidence\x18\x02 \x01(\x0e\x32%.clausegate.corpus.v1.ClaimConfidence\x12\x30\n\x08\x63itation\x18\x03 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"-\n\x08\x42\x61\x63klink\x12\r\n\x05title\x18\x01 \x01(\t\x12\x12\n\narticle_id\x18\x02 \x01(\t\"7\n\x0c\x41rticleBasis\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\t\"\x8c\x04\n\x07\x41rticle\x12\x12\n\narticle_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x36\n\nkey_claims\x18\x04 \x03(\x0b\x32\".clausegate.corpus.v1.ArticleClaim\x12\x10\n\x08\x63oncepts\x18\x05 \x03(\t\x12<\n\x14\x62\x61\x63klink_suggestions\x18\x06 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Backlink\x12\x16\n\x0eopen_questions\x18\x07 \x03(\t\x12\x14\n\x0c\x61rticle_body\x18\x08 \x01(\t\x12\x0f\n\x07sources\x18\t \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\n \x03(\t\x12\r\n\x05topic\x18\x0b \x01(\t\x12\x31\n\x05\x62\x61sis\x18\x0c \x03(\x0b\x32\".clausegate.corpus.v1.ArticleBasis\x12\x13\n\x0b\x63hunks_used\x18\r \x01(\x05\x12\x17\n\x0f\x63hunks_left_out\x18\x0e \x01(\x05\x12\x19\n\x11\x64owngraded_claims\x18\x0f \x01(\x05\x12\r\n\x05model\x18\x10 \x01(\t\x12\x16\n\x0eprompt_version\x18\x11 \x01(\t\x12/\n\x0b\x63ompiled_at\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05stale\x18\x13 \x01(\x08*\x8e\x01\n\x0f\x43laimConfidence\x12 \n\x1c\x43LAIM_CONFIDENCE_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x43LAIM_CONFIDENCE_SOURCED\x10\x01\x12\x1d\n\x19\x43LAIM_CONFIDENCE_INFERRED\x10\x02\x12\x1c\n\x18\x43LAIM_CONFIDENCE_OPINION\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"clausegate/corpus/v1/article.proto\x12\x14\x63lausegate.corpus.v1\x1a#clausegate/corpus/v1/citation.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8a\x01\n\x0c\x41rticleClaim\x12\r\n\x05\x63laim\x18\x01 \x01(\t\x12\x39\n\nconfidence\x18\x02 \x01(\x0e\x32%.clausegate.corpus.v1.ClaimConfidence\x12\x30\n\x08\x63itation\x18\x03 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"-\n\x08\x42\x61\x63klink\x12\r\n\x05title\x18\x01 \x01(\t\x12\x12\n\narticle_id\x18\x02 \x01(\t\"7\n\x0c\x41rticleBasis\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\t\"\xa8\x04\n\x07\x41rticle\x12\x12\n\narticle_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x36\n\nkey_claims\x18\x04 \x03(\x0b\x32\".clausegate.corpus.v1.ArticleClaim\x12\x10\n\x08\x63oncepts\x18\x05 \x03(\t\x12<\n\x14\x62\x61\x63klink_suggestions\x18\x06 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Backlink\x12\x16\n\x0eopen_questions\x18\x07 \x03(\t\x12\x14\n\x0c\x61rticle_body\x18\x08 \x01(\t\x12\x0f\n\x07sources\x18\t \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\n \x03(\t\x12\r\n\x05topic\x18\x0b \x01(\t\x12\x31\n\x05\x62\x61sis\x18\x0c \x03(\x0b\x32\".clausegate.corpus.v1.ArticleBasis\x12\x13\n\x0b\x63hunks_used\x18\r \x01(\x05\x12\x17\n\x0f\x63hunks_left_out\x18\x0e \x01(\x05\x12\x19\n\x11\x64owngraded_claims\x18\x0f \x01(\x05\x12\r\n\x05model\x18\x10 \x01(\t\x12\x16\n\x0eprompt_version\x18\x11 \x01(\t\x12/\n\x0b\x63ompiled_at\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05stale\x18\x13 \x01(\x08\x12\x1a\n\x12sentences_left_out\x18\x14 \x01(\x05*\x8e\x01\n\x0f\x43laimConfidence\x12 \n\x1c\x43LAIM_CONFIDENCE_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x43LAIM_CONFIDENCE_SOURCED\x10\x01\x12\x1d\n\x19\x43LAIM_CONFIDENCE_INFERRED\x10\x02\x12\x1c\n\x18\x43LAIM_CONFIDENCE_OPINION\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.corpus.v1.article_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CLAIMCONFIDENCE']._serialized_start=903
-  _globals['_CLAIMCONFIDENCE']._serialized_end=1045
+  _globals['_CLAIMCONFIDENCE']._serialized_start=931
+  _globals['_CLAIMCONFIDENCE']._serialized_end=1073
   _globals['_ARTICLECLAIM']._serialized_start=131
   _globals['_ARTICLECLAIM']._serialized_end=269
   _globals['_BACKLINK']._serialized_start=271
@@ -42,5 +42,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ARTICLEBASIS']._serialized_start=318
   _globals['_ARTICLEBASIS']._serialized_end=373
   _globals['_ARTICLE']._serialized_start=376
-  _globals['_ARTICLE']._serialized_end=900
+  _globals['_ARTICLE']._serialized_end=928
 # @@protoc_insertion_point(module_scope)

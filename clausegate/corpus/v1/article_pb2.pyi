@@ -153,12 +153,15 @@ class Article(google.protobuf.message.Message):
     PROMPT_VERSION_FIELD_NUMBER: builtins.int
     COMPILED_AT_FIELD_NUMBER: builtins.int
     STALE_FIELD_NUMBER: builtins.int
+    SENTENCES_LEFT_OUT_FIELD_NUMBER: builtins.int
     article_id: builtins.str
     """Names the article within the tenant."""
     title: builtins.str
     """Its title; one line of at most 200 characters."""
     summary: builtins.str
-    """A few sentences, at most 2,000 characters."""
+    """A few sentences, at most 2,000 characters. Those that turn a sentence of the documents round are left out, see
+    `sentences_left_out`.
+    """
     article_body: builtins.str
     """The article in Markdown that links, loads and runs nothing."""
     topic: builtins.str
@@ -177,6 +180,10 @@ class Article(google.protobuf.message.Message):
     """Version of the prompt, e.g. `article/1`."""
     stale: builtins.bool
     """Whether documents of its scope were changed, added or removed since. Decided when read, never stored."""
+    sentences_left_out: builtins.int
+    """Sentences of summary and body, and concepts, that the model wrote and that are left out: nearly all of their words
+    stand in a sentence of the documents that denies them, or says them under a condition or of other parties.
+    """
     @property
     def key_claims(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___ArticleClaim]:
         """What it claims; 1 to 50, each one line of at most 1,000 characters."""
@@ -231,8 +238,9 @@ class Article(google.protobuf.message.Message):
         prompt_version: builtins.str = ...,
         compiled_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         stale: builtins.bool = ...,
+        sentences_left_out: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["compiled_at", b"compiled_at"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["article_body", b"article_body", "article_id", b"article_id", "backlink_suggestions", b"backlink_suggestions", "basis", b"basis", "chunks_left_out", b"chunks_left_out", "chunks_used", b"chunks_used", "compiled_at", b"compiled_at", "concepts", b"concepts", "document_ids", b"document_ids", "downgraded_claims", b"downgraded_claims", "key_claims", b"key_claims", "model", b"model", "open_questions", b"open_questions", "prompt_version", b"prompt_version", "sources", b"sources", "stale", b"stale", "summary", b"summary", "title", b"title", "topic", b"topic"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["article_body", b"article_body", "article_id", b"article_id", "backlink_suggestions", b"backlink_suggestions", "basis", b"basis", "chunks_left_out", b"chunks_left_out", "chunks_used", b"chunks_used", "compiled_at", b"compiled_at", "concepts", b"concepts", "document_ids", b"document_ids", "downgraded_claims", b"downgraded_claims", "key_claims", b"key_claims", "model", b"model", "open_questions", b"open_questions", "prompt_version", b"prompt_version", "sentences_left_out", b"sentences_left_out", "sources", b"sources", "stale", b"stale", "summary", b"summary", "title", b"title", "topic", b"topic"]) -> None: ...
 
 Global___Article: typing_extensions.TypeAlias = Article

@@ -86,6 +86,7 @@ class Article:
     chunks_used: int
     chunks_left_out: int
     downgraded_claims: int
+    sentences_left_out: int
     model: str
     prompt_version: str
     compiled_at: datetime

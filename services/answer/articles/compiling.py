@@ -2,8 +2,9 @@
 
 An article is openly a model's text, and nobody may take it for evidence. What is checked all the same: its
 numbers, amounts, percentages, dates, clause numbers and links stand in the material; a sourced claim has a
-quote that was found, and says no more than it; Markdown that could link, load or run something is shown as
-text. What is not: whether the prose around the claims draws the right conclusions.
+quote that was found, and says no more than it; a sentence that turns one of the documents round is left out;
+Markdown that could link, load or run something is shown as text. What is not: whether the prose around the
+claims draws the right conclusions.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from services.answer.articles.articles import (
 )
 from services.answer.articles.claims import carrier, held_by, unsupported
 from services.answer.articles.markup import neutralised
+from services.answer.articles.prose import Prose, broken_rules
 from services.answer.context import ContextTooSmall, Material, enclose, lay_out
 from services.answer.contracts import article
 from services.answer.contracts.article import ArticleReply, KeyClaim
@@ -76,6 +78,8 @@ class _Shown:
     material: Material
     held: Inventory
     """What an article may say of numbers, dates, clause numbers and links."""
+    prose: Prose
+    """The sentences of the material."""
 
 
 class Compiling:
@@ -158,7 +162,8 @@ class Compiling:
                 material = lay_out(found.passages, code)
                 # A third of a second of work where the material is long.
                 held = await asyncio.to_thread(held_by, material, scope.topic)
-                return _Shown(scope, basis, found, material, held)
+                prose = await asyncio.to_thread(Prose, material.handles.values())
+                return _Shown(scope, basis, found, material, held, prose)
         message = "Documents of the scope are being replaced; repeat the call."
         raise Conflict(message, retry_after_seconds=1.0)
 
@@ -182,21 +187,23 @@ class Compiling:
         reply = kept.reply
         article_id = request.article_id or shown.scope.default_id()
         claims = await self._claims(kept, shown)
+        prose = await asyncio.to_thread(shown.prose.kept, reply)
         return Article(
             article_id=article_id,
             title=legible(reply.title).strip(),
-            summary=legible(reply.summary).strip(),
+            summary=legible(prose.summary).strip(),
             key_claims=claims,
-            concepts=_distinct(reply.concepts),
+            concepts=_distinct(prose.concepts),
             backlink_suggestions=await self._backlinks(reply.backlink_suggestions, article_id),
             open_questions=_distinct(reply.open_questions),
-            article_body=neutralised(reply.article_body),
+            article_body=neutralised(prose.body),
             scope=shown.scope,
             basis=shown.basis,
             chunks_used=len(shown.found.passages),
             chunks_left_out=shown.found.chunks_left_out,
             downgraded_claims=sum(one.confidence == "sourced" for one in reply.key_claims)
             - sum(one.confidence is ClaimConfidence.SOURCED for one in claims),
+            sentences_left_out=prose.left_out,
             model=kept.model,
             prompt_version=article.CONTRACT.version,
             compiled_at=task.clock.now(),
@@ -241,7 +248,11 @@ def _topic(scope: ArticleScope, code: str) -> str:
 
 
 def _broken(reply: ArticleReply, shown: _Shown) -> Sequence[str]:
-    return [*article.broken_rules(reply), *unsupported(reply, shown.held)]
+    return [
+        *article.broken_rules(reply),
+        *unsupported(reply, shown.held),
+        *broken_rules(reply, shown.prose),
+    ]
 
 
 def _distinct(items: Iterable[str]) -> tuple[str, ...]:

@@ -101,6 +101,7 @@ def article_to_wire(one: Article) -> article_pb2.Article:
         chunks_used=one.chunks_used,
         chunks_left_out=one.chunks_left_out,
         downgraded_claims=one.downgraded_claims,
+        sentences_left_out=one.sentences_left_out,
         model=one.model,
         prompt_version=one.prompt_version,
         compiled_at=timestamp_to_wire(one.compiled_at),

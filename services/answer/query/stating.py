@@ -21,7 +21,7 @@ from services.answer.query.composing import Draft
 from services.answer.query.extraction import MAX_STATEMENTS
 from services.answer.sentences import Sentence, table_header_of
 from services.answer.verification.citing import Citations, Quote, quote_of_definition, quote_of_sentence
-from services.answer.verification.lint import LintRule, lint
+from services.answer.verification.lint import LintRule, lint, replaced_words
 
 _drops = counter(__name__, "clausegate.statements.dropped", "A model's statements kept back.", "{statement}")
 _GUESS = re.compile(rf"\b(?:{'|'.join(FORBIDDEN_PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
@@ -147,8 +147,9 @@ def _statements_of(stored: Mapping[Quote, str], citations: Citations) -> Iterato
 
 
 def overstates(text: str, quotes: Sequence[str], question: str = "") -> bool:
-    """Whether a text says more than its quotes."""
-    return _guesses(text, quotes) or bool(lint(text, quotes, question))
+    """Whether a text says more than its quotes, or has a word in the place of one of theirs."""
+    replaced = replaced_words(text, quotes, question)
+    return _guesses(text, quotes) or bool(replaced) or bool(lint(text, quotes, question))
 
 
 def _guesses(text: str, quotes: Sequence[str]) -> bool:

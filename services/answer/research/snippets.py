@@ -22,6 +22,7 @@ from services.answer.research.wording import mentions, summary_of
 from services.answer.verification.citing import Citations, Quote
 from services.answer.verification.lint.tokens import Token, tokens_of
 from services.answer.verification.lint.wording import names_of, stem_of
+from services.answer.verification.splitting import sentences_of
 
 UNVERIFIED_RELEVANCE = "Not found in the stored text of one chunk."
 
@@ -114,11 +115,11 @@ def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -
 
 
 def checked_summary(summary: str, snippets: Sequence[Snippet], wanted: Wanted) -> str:
-    """A summary that says nothing beyond these verified snippets: the given one, or one by code."""
+    """The sentences of a summary that say nothing beyond these verified snippets; else one by code."""
     quotes = [one.content for one in snippets]
-    said = plain(summary)
-    if said and not _says_more(said, quotes, wanted.question):
-        return said
+    said = sentences_of(plain(summary))
+    if kept := [one for one in said if not _says_more(one, quotes, wanted.question)]:
+        return " ".join(kept)
     return summary_of(quotes, [one.chunk.title for one in snippets if one.chunk], wanted.stems)
 
 

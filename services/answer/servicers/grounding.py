@@ -122,4 +122,7 @@ def _claim(one: CheckedClaim) -> grounding_pb2.CheckedClaim:
             for finding in one.findings
         ],
         nearest_clause=clause_to_wire(one.nearest_clause) if one.nearest_clause else None,
+        caveats=[
+            grounding_pb2.GroundingCaveat.Value(f"GROUNDING_CAVEAT_{caveat.name}") for caveat in one.caveats
+        ],
     )

@@ -1,14 +1,15 @@
 """Checks a text that was written elsewhere against the documents, claim by claim, without a model (N-5).
 
 What holds an answer together holds here: a quote must stand in one chunk as `find_quote` sees it, and a claim
-must not say what the lint misses in its quotes, nor may both leave out a negation or condition of the
-sentences that the quotes are cut from.
+must not say what the lint misses in its quotes, nor may both leave out a negation, a denial or a condition of
+the sentences that the quotes are cut from. What comparing words cannot tell of a claim that passes is said
+with its verdict.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from services.answer.query.questions import Question
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.verification.citing import Citations, Origin, quote_in
-from services.answer.verification.lint import Finding, LintRule, lint
+from services.answer.verification.lint import Caveat, Finding, LintRule, caveats, lint
 from services.answer.verification.quotes import find_quote
 from services.answer.verification.signing import Signer
 from services.answer.verification.splitting import own_words, quoted_in, sentences_of
@@ -42,8 +43,15 @@ QUERY_CHARACTERS = 1_000
 POOLS = (12, 100)
 """Candidates looked through for a quote: few at first, and many before it counts as missing."""
 CONCURRENT_SEARCHES = 4
-LEFT_OUT = (LintRule.NEGATION, LintRule.CONDITION)
-"""What words can lose that are cut out of a sentence."""
+LEFT_OUT = (
+    LintRule.NEGATION,
+    LintRule.CONDITION,
+    LintRule.DENIED,
+    LintRule.NUMBER,
+    LintRule.CURRENCY,
+    LintRule.PERCENTAGE,
+)
+"""What words can lose that are cut out of a sentence: its `not`, its `if`, the `million` of a sum."""
 NEAR_GRADE = 1
 """Local grade, see `grading.GRADE_LIMITS`, from which a passage counts as near."""
 
@@ -86,6 +94,7 @@ class CheckedClaim:
     missing_quotes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     nearest_clause: SupportingClause | None = None
+    caveats: tuple[Caveat, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,8 @@ class Checked:
 class _Search:
     """What a search for words came to."""
 
+    words: str
+    """As they were found: without a full stop of their own where the sentence goes on."""
     chunk: Chunk | None
     """Holds the words."""
     nearest: SupportingClause | None
@@ -168,12 +179,13 @@ class Grounding:
             if near and not nearest:
                 nearest = clause_of(near, near.candidate.chunk)
             candidates, revision = len(found.candidates), found.index_revision
-            for one in found.candidates:
-                if find_quote(one.chunk.text, words):
-                    return _Search(one.chunk, nearest, revision, candidates)
+            for spelled in _spellings(words):
+                for one in found.candidates:
+                    if find_quote(one.chunk.text, spelled):
+                        return _Search(spelled, one.chunk, nearest, revision, candidates)
             if candidates < pool:
                 break
-        return _Search(None, nearest, revision, candidates)
+        return _Search(words, None, nearest, revision, candidates)
 
     async def _judge(self, claims: Sequence[Claim], found: dict[str, _Search]) -> Checked:
         chunks = {one.chunk.chunk_id: one.chunk for one in found.values() if one.chunk}
@@ -211,6 +223,11 @@ def _check(claims: Sequence[Claim]) -> None:
             check_text(f"claims[{i}].quotes[{j}]", quote, MAX_QUOTE_CHARACTERS, required=True)
 
 
+def _spellings(words: str) -> Iterable[str]:
+    """Words, and the same without a full stop at their end: who cuts a sentence off writes one."""
+    return dict.fromkeys((words, words.removesuffix(".")))
+
+
 def _words_of(claims: Iterable[Claim]) -> Iterable[str]:
     """What must stand in a document: the quotes of each claim, else its own words."""
     return (words for claim in claims for words in claim.quotes or (own_words(claim.text),))
@@ -219,15 +236,17 @@ def _words_of(claims: Iterable[Claim]) -> Iterable[str]:
 def _judged(claim: Claim, found: dict[str, _Search], citations: Citations) -> CheckedClaim:
     own = own_words(claim.text)
     wanted = claim.quotes or (own,)
-    places = {words: found[words].chunk for words in wanted}
-    verbatim = _cite(own, filter(None, places.values()), citations)
+    places = {found[words].words: found[words].chunk for words in wanted}
+    chunks = [chunk for chunk in places.values() if chunk]
+    cites = (_cite(spelled, chunks, citations) for spelled in _spellings(own))
+    verbatim = next(filter(None, cites), None)
     cited = {
         words: citation
         for words, chunk in places.items()
         if chunk and (citation := _cite(words, (chunk,), citations))
     }
     numbers = tuple(dict.fromkeys(one.number for one in cited.values()))
-    missing = tuple(words for words in wanted if words not in cited)
+    missing = tuple(words for words in wanted if found[words].words not in cited)
     if missing:
         nearest = found[missing[0]].nearest
         if not claim.quotes:
@@ -235,18 +254,21 @@ def _judged(claim: Claim, found: dict[str, _Search], citations: Citations) -> Ch
         return CheckedClaim(claim.text, Verdict.MISQUOTED, numbers, missing, nearest_clause=nearest)
     if verbatim:
         numbers = tuple(dict.fromkeys((verbatim.number, *numbers)))
+    whole = _whole_sentences(places, citations)
     findings = () if verbatim else lint(own, [one.quote for one in cited.values()], _named_by(cited.values()))
-    findings = tuple(dict.fromkeys((*findings, *_cut_off(own, places, citations))))
-    verdict = Verdict.OVERSTATED if findings else Verdict.VERBATIM if verbatim else Verdict.SUPPORTED
-    return CheckedClaim(claim.text, verdict, numbers, findings=findings)
+    left_out = (one for one in lint(own, whole) if one.rule in LEFT_OUT)
+    findings = tuple(dict.fromkeys((*findings, *left_out)))
+    if findings:
+        return CheckedClaim(claim.text, Verdict.OVERSTATED, numbers, findings=findings)
+    verdict = Verdict.VERBATIM if verbatim else Verdict.SUPPORTED
+    return CheckedClaim(claim.text, verdict, numbers, caveats=caveats(own, whole))
 
 
-def _cut_off(own: str, places: Mapping[str, Chunk | None], citations: Citations) -> Iterator[Finding]:
-    """What a claim and its quotes leave out of the sentences that the quotes are from."""
+def _whole_sentences(places: Mapping[str, Chunk | None], citations: Citations) -> Sequence[str]:
+    """The sentences that quotes are from, as they are stored."""
     found = ((words, chunk) for words, chunk in places.items() if chunk)
-    whole = [citations.stored(quote_in(chunk, words, whole_sentences=True)) for words, chunk in found]
-    findings = lint(own, [one for one in whole if one])
-    return (one for one in findings if one.rule in LEFT_OUT)
+    whole = (citations.stored(quote_in(chunk, words, whole_sentences=True)) for words, chunk in found)
+    return tuple(dict.fromkeys(one for one in whole if one))
 
 
 def _cite(words: str, chunks: Iterable[Chunk], citations: Citations) -> Citation | None:
