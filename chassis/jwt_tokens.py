@@ -17,10 +17,12 @@ from typing import Protocol
 from jwt import PyJWK
 from jwt.api_jws import PyJWS
 from jwt.exceptions import PyJWTError
+from jwt.utils import base64url_decode
 
 from chassis.access import Scope
 from chassis.auth import MAX_SUBJECT_CHARACTERS, Caller, Refused, sources_named
 from chassis.token_rules import TokenRules
+from chassis.watched_file import distinct_members
 
 MAX_TOKEN_CHARACTERS = 8_192
 TYPES = frozenset({"jwt", "at+jwt", "application/at+jwt"})
@@ -59,7 +61,8 @@ def _key_id(presented: str) -> str:
         raise Refused("malformed")
     try:
         header = _SIGNATURES.get_unverified_header(presented)
-    except PyJWTError as error:
+        json.loads(base64url_decode(presented.partition(".")[0]), object_pairs_hook=distinct_members)
+    except (PyJWTError, ValueError, RecursionError) as error:
         raise Refused("malformed", detail="header") from error
     kind, key_id = header.get("typ", "JWT"), header.get("kid")
     if "crit" in header or "b64" in header:  # extensions that must be understood; we know none
@@ -72,10 +75,14 @@ def _key_id(presented: str) -> str:
 
 
 def _signed(presented: str, key: PyJWK) -> Mapping[str, object]:
-    """What a token says, when the key has signed it with the key's algorithm."""
+    """What a token says, when the key has signed it with the key's algorithm.
+
+    One that names a claim twice says two things (RFC 7519, 4): whoever checks it elsewhere
+    may have read the other.
+    """
     try:
         signed = _SIGNATURES.decode_complete(presented, key, algorithms=[key.algorithm_name])
-        claims = json.loads(signed["payload"])
+        claims = json.loads(signed["payload"], object_pairs_hook=distinct_members)
     except PyJWTError as error:
         raise Refused("forged") from error
     except (ValueError, RecursionError) as error:

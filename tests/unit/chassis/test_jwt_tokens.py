@@ -301,3 +301,25 @@ async def test_a_token_of_which_any_character_was_changed_opens_nothing(place, c
 async def test_no_text_is_a_token(text):
     await refusal_of(text)
     await refusal_of(f"{GENUINE}{text or '.'}")
+
+
+@pytest.mark.parametrize("name", ["tenant", "sub", "scope", "exp", "iss", "aud"])
+@pytest.mark.parametrize("first", [True, False])
+async def test_a_genuine_token_that_names_a_claim_twice_opens_nothing(name, first):
+    claims = EC.claims()
+    twice = f"{json.dumps(name)}: {json.dumps(claims[name])}"
+    said = json.dumps(claims)
+    payload = f"{{{twice}, {said[1:]}" if first else f"{said[:-1]}, {twice}}}"
+
+    _, key = EC.keys["key-1"]
+    token = jwt.api_jws.encode(payload.encode(), key, "ES256", {"kid": "key-1"})
+
+    assert await refusal_of(token) == ("malformed", "claims")
+
+
+async def test_a_header_that_names_its_key_twice_opens_nothing():
+    header, _, rest = EC.token().partition(".")
+    said = json.loads(base64.urlsafe_b64decode(header + "=="))
+    twice = f'{{"kid": "other", {json.dumps(said)[1:]}'
+
+    assert await refusal_of(f"{encoded(twice)}.{rest}") == ("malformed", "header")
