@@ -41,7 +41,7 @@ class Caller:
     sources: frozenset[str] = frozenset()
     """The sources that the caller may read and write; empty means all, those of the future among them."""
     credential_id: str = ""
-    """Which credential said so, as limits count and logs name it; no secret. Empty for `LOCAL`."""
+    """Which credential said so, as logs name it; no secret. Empty for `LOCAL`, whom no limit counts."""
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for what can name no tenant, subject or source."""
@@ -53,6 +53,11 @@ class Caller:
             raise ValueError(
                 "a source has 1 to 64 lower-case letters, digits, -, _ and ., the first a letter or digit"
             )
+
+    @property
+    def counted_as(self) -> tuple[str, str]:
+        """Whose calls limits count together: all keys and tokens of a subject of a tenant."""
+        return self.tenant, self.subject
 
     def may_use(self, source: str) -> bool:
         """Whether the caller may read and write the documents of a source."""

@@ -13,47 +13,47 @@ MOST_A_SECOND = 1_000_000
 
 
 class LimitSettings(BaseSettings):
-    """Those that speak of a credential count each one for itself; each process counts what it serves."""
+    """Those that speak of a subject count all of its credentials; each process counts what it serves."""
 
     reads_per_second: float = Field(
-        default=50.0, ge=0, le=MOST_A_SECOND, description="Short reads a second of a credential; 0: no limit."
+        default=50.0, ge=0, le=MOST_A_SECOND, description="Short reads a second of a subject; 0: no limit."
     )
     reads_burst: int = Field(
         default=200, ge=1, le=MOST_A_SECOND, description="Short reads that may come at once after a pause."
     )
     reads_at_once: int = Field(
-        default=64, ge=0, description="Short reads of a credential that run at once; 0: no limit."
+        default=64, ge=0, description="Short reads of a subject that run at once; 0: no limit."
     )
     writes_per_second: float = Field(
         default=20.0,
         ge=0,
         le=MOST_A_SECOND,
-        description="Writes a second of a credential, uploads among them; 0: no limit.",
+        description="Writes a second of a subject, uploads among them; 0: no limit.",
     )
     writes_burst: int = Field(
         default=100, ge=1, le=MOST_A_SECOND, description="Writes that may come at once after a pause."
     )
     writes_at_once: int = Field(
-        default=16, ge=0, description="Writes of a credential that run at once; 0: no limit."
+        default=16, ge=0, description="Writes of a subject that run at once; 0: no limit."
     )
     queries_per_second: float = Field(
-        default=10.0, ge=0, le=MOST_A_SECOND, description="Queries a second of a credential; 0: no limit."
+        default=10.0, ge=0, le=MOST_A_SECOND, description="Queries a second of a subject; 0: no limit."
     )
     queries_burst: int = Field(
         default=50, ge=1, le=MOST_A_SECOND, description="Queries that may come at once after a pause."
     )
     queries_at_once: int = Field(
-        default=64, ge=0, description="Queries of a credential that run at once; 0: no limit."
+        default=64, ge=0, description="Queries of a subject that run at once; 0: no limit."
     )
     open_calls: int = Field(
         default=256,
         ge=0,
-        description="Calls of a credential, streams above all, whose answer it has not taken; 0: no limit.",
+        description="Calls of a subject, streams above all, whose answer it has not taken; 0: no limit.",
     )
     max_running_calls: int = Field(
         default=1024,
         ge=1,
-        description="Calls of all callers that a process works on at once; one credential has half at most.",
+        description="Calls of all callers that a process works on at once; one subject has half at most.",
     )
     max_deadline_seconds: float = Field(
         default=600.0, gt=0, description="The most time that a call gets, whatever it asks, unless it writes."

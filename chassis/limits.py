@@ -1,4 +1,4 @@
-"""How much a credential may ask for: calls a second, calls at once.
+"""How much a subject of a tenant may ask for, with all of its credentials: calls a second, calls at once.
 
 Each process counts for itself, so what several replicas allow adds up. Plain arithmetic: the clock is an
 argument, nothing waits here.
@@ -23,26 +23,26 @@ MILLISECOND = 1_000_000
 RETRY_AFTER_SECONDS = 1.0
 """What is said to a caller of too many calls at once: when one of them ends is not known."""
 SHARE = 2
-"""One credential has at most this part of the calls of a process, one half, whatever its own limits are."""
+"""One subject has at most this part of the calls of a process, one half, whatever its own limits are."""
 FORGET_FROM = 1024
-"""Credentials that are remembered before those are looked for that need not be."""
+"""Subjects that are remembered before those are looked for that need not be."""
 
 NOUNS = {Load.READ: "reads", Load.WRITE: "writes", Load.QUERY: "queries"}
 
 
 class RateLimited(Exhausted):
-    """The credential has made more calls than it may within a time."""
+    """The subject has made more calls than it may within a time."""
 
     reason = "RATE_LIMITED"
 
 
 class TooManyAtOnce(Exhausted):
-    """As many calls of the credential, or of all callers together, are running as may."""
+    """As many calls of the subject, or of all callers together, are running as may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """What one credential may do of one kind; 0 means no limit."""
+    """What one subject may do of one kind; 0 means no limit."""
 
     per_second: float
     """Calls a second, for as long as it likes."""
@@ -83,7 +83,7 @@ class Bucket:
 
 @dataclass(slots=True)
 class _Usage:
-    """Of one credential."""
+    """Of one subject."""
 
     open: int = 0
     running: Counter[Load] = field(default_factory=Counter)
@@ -99,15 +99,15 @@ class LimitLaws:
     """The limits of a process; 0 means none."""
 
     of_load: Mapping[Load, Law] = field(default_factory=dict)
-    """Of each credential; a load that is not here has none."""
+    """Of each subject; a load that is not here has none."""
     open: int = 0
-    """Calls of a credential, of any load, whose answer it has not taken in full."""
+    """Calls of a subject, of any load, whose answer it has not taken in full."""
     running: int = 0
     """Calls of all callers together that are worked on."""
 
     @property
     def share(self) -> int:
-        """The most calls that one credential has open; 0 means no limit."""
+        """The most calls that one subject has open; 0 means no limit."""
         bounds = [bound for bound in (self.open, -(-self.running // SHARE)) if bound]
         return min(bounds, default=0)
 
@@ -115,20 +115,21 @@ class LimitLaws:
 class Limits:
     """Counts the calls of a process.
 
-    Callers without a credential are on this machine: only the bound of all together is theirs. Credentials
-    that have been idle for long enough to have their whole burst again are forgotten.
+    All keys and tokens of a subject count together: who is given a second one is given no second allowance.
+    Callers without a credential are on this machine: only the bound of all together is theirs. Subjects that
+    have been idle for long enough to have their whole burst again are forgotten.
     """
 
     def __init__(self, laws: LimitLaws, clock: Callable[[], int] = time.monotonic_ns) -> None:
         """`clock` says nanoseconds, and never goes back."""
         self._laws = laws
         self._clock = clock
-        self._usages: dict[str, _Usage] = {}
+        self._usages: dict[tuple[str, str], _Usage] = {}
         self._running = 0
         self._look_at = FORGET_FROM
 
     def __len__(self) -> int:
-        """Credentials that are remembered."""
+        """Subjects that are remembered."""
         return len(self._usages)
 
     def open(self, caller: Caller) -> Callable[[], None]:
@@ -138,9 +139,9 @@ class Limits:
         """
         if not caller.credential_id:
             return _nothing
-        usage = self._usage(caller.credential_id)
+        usage = self._usage(caller.counted_as)
         if self._laws.share and usage.open >= self._laws.share:
-            raise _too_many("Too many calls of this credential are open.")
+            raise _too_many("Too many calls of this caller are open.")
         usage.open += 1
         return lambda: _close(usage)
 
@@ -153,7 +154,7 @@ class Limits:
         """
         if self._laws.running and self._running >= self._laws.running:
             raise _too_many("Too many calls are running.")
-        running = self._checked(caller.credential_id, load) if caller.credential_id else Counter()
+        running = self._checked(caller.counted_as, load) if caller.credential_id else Counter()
         running[load] += 1
         self._running += 1
         try:
@@ -162,30 +163,30 @@ class Limits:
             running[load] -= 1
             self._running -= 1
 
-    def _checked(self, credential_id: str, load: Load) -> Counter[Load]:
-        """What runs for the credential, if one more may."""
-        usage, law = self._usage(credential_id), self._laws.of_load.get(load, NO_LIMIT)
+    def _checked(self, counted_as: tuple[str, str], load: Load) -> Counter[Load]:
+        """What runs for the subject, if one more may."""
+        usage, law = self._usage(counted_as), self._laws.of_load.get(load, NO_LIMIT)
         if law.at_once and usage.running[load] >= law.at_once:
-            raise _too_many(f"Too many {NOUNS[load]} of this credential are running.")
+            raise _too_many(f"Too many {NOUNS[load]} of this caller are running.")
         if law.per_second:
             wait = usage.buckets.setdefault(load, Bucket()).take(law, self._clock())
             if wait:
                 raise RateLimited(
-                    f"This credential may make {law.per_second:g} {NOUNS[load]} a second.",
+                    f"This caller may make {law.per_second:g} {NOUNS[load]} a second.",
                     retry_after_seconds=math.ceil(wait / MILLISECOND) / 1000,
                 )
         return usage.running
 
-    def _usage(self, credential_id: str) -> _Usage:
-        usage = self._usages.get(credential_id)
+    def _usage(self, counted_as: tuple[str, str]) -> _Usage:
+        usage = self._usages.get(counted_as)
         if usage is None:
             if len(self._usages) >= self._look_at:
                 self._forget()
-            usage = self._usages[credential_id] = _Usage()
+            usage = self._usages[counted_as] = _Usage()
         return usage
 
     def _forget(self) -> None:
-        """Forget who is idle; looked for so seldom that each new credential pays for two looks at most."""
+        """Forget who is idle; looked for so seldom that each new subject pays for two looks at most."""
         now = self._clock()
         self._usages = {each: usage for each, usage in self._usages.items() if not usage.is_idle(now)}
         self._look_at = max(FORGET_FROM, 2 * len(self._usages))

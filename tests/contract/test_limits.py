@@ -100,7 +100,7 @@ async def test_a_credential_that_calls_too_often_is_told_when_to_call_again(tmp_
 
     assert (error.code, error.reason) == ("RESOURCE_EXHAUSTED", "RATE_LIMITED")
     assert 90 < error.retry_after_seconds <= 100
-    assert error.message == "This credential may make 0.01 reads a second."
+    assert error.message == "This caller may make 0.01 reads a second."
 
 
 async def test_a_query_that_is_let_in_never_fails_for_the_reads_that_it_causes(tmp_path):

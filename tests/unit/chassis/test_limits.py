@@ -202,3 +202,21 @@ def test_forgetting_gives_nobody_a_second_burst():
         ask(limits, Caller("default", "x", credential_id=str(number)))
 
     assert ask(limits) > 0
+
+
+def test_all_credentials_of_a_subject_have_one_allowance():
+    clock = Clock()
+    limits = limited(Law(per_second=1, burst=1, at_once=0), clock)
+    second_key = Caller(CALLER.tenant, CALLER.subject, credential_id="another")
+
+    assert ask(limits) == 0
+    assert ask(limits, second_key) > 0
+
+
+def test_subjects_of_one_name_in_two_tenants_have_their_own():
+    clock = Clock()
+    limits = limited(Law(per_second=1, burst=1, at_once=0), clock)
+    namesake = Caller("other", CALLER.subject, credential_id=CALLER.credential_id)
+
+    assert ask(limits) == 0
+    assert ask(limits, namesake) == 0
