@@ -66,7 +66,9 @@ async def _ingest(stack: Stack, folder: Path) -> float:
     """Seconds until the index shows the folder's files, as `clausegate ingest` does it once it runs."""
     async with Gateway(stack.url, folder).connected() as gateway:
         with stopwatch() as seconds:
-            results = await ingest_folder(gateway, scan(folder, SOURCE), Choices(False, False), Watcher())
+            results = await ingest_folder(
+                gateway, scan(folder, SOURCE).files, Choices(False, False), Watcher()
+            )
             taken = seconds()
     failed = [result for result in results if result.outcome is Outcome.FAILED]
     if failed:

@@ -47,7 +47,7 @@ async def measure_telemetry() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         filled = Path(folder) / "filled"
         async with running_stack(filled) as stack, Gateway(stack.url, filled).connected() as gateway:
-            await ingest_folder(gateway, scan(CORPUS), Choices(False, False), Watcher())
+            await ingest_folder(gateway, scan(CORPUS).files, Choices(False, False), Watcher())
         async with _sink() as endpoint, AsyncExitStack() as started:
             collector = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_INSECURE": "true"}
             stacks = []

@@ -37,25 +37,30 @@ def ingest(  # noqa: PLR0913 - the options of a command are its parameters
     data: Data = DEFAULT_DATA,
     json: Json = False,
 ) -> None:
-    """Ingest a folder {source}/**/*.{pdf,docx,html,md,txt}; unchanged files cost nothing."""
+    """Ingest a folder {source}/**/*.{pdf,docx,html,md,txt}; unchanged files cost nothing.
+
+    Links that lead out of the folder are left out."""
     output = Output(json)
 
     async def work() -> int:
-        files = await asyncio.to_thread(scan, folder, source)
+        found = await asyncio.to_thread(scan, folder, source)
         async with Gateway(server, data).connected() as gateway:
             with Bars(output.errors) as bars:
-                results = await ingest_folder(gateway, files, Choices(prune, force), bars)
-        return reported(results, output)
+                results = await ingest_folder(gateway, found.files, Choices(prune, force), bars)
+        return reported(results, output, found.left_out)
 
     run(work(), output)
 
 
-def reported(results: Sequence[FileResult], output: Output) -> int:
-    """Print what became of documents; the exit code."""
+def reported(results: Sequence[FileResult], output: Output, left_out: Sequence[Path] = ()) -> int:
+    """Print what became of documents, and which links were not followed; the exit code."""
     if output.as_json:
-        output.json({"documents": [result.as_json() for result in results]})
+        links = {"linksLeftOut": [str(link) for link in left_out]} if left_out else {}
+        output.json({"documents": [result.as_json() for result in results], **links})
     else:
         print_results(output.console, results)
+        for link in left_out:
+            output.verbatim(f"left out: {link} is a link that leads out of the folder")
     return FAILED if any(result.outcome is Outcome.FAILED for result in results) else 0
 
 

@@ -53,16 +53,31 @@ class Plan:
     """Indexed documents of the folder's sources that are not on disk, by id."""
 
 
-def scan(root: Path, source: str | None = None) -> list[LocalFile]:
-    """All files below `root` but hidden ones, ordered by document id.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What lies in a folder."""
+
+    files: tuple[LocalFile, ...]
+    """By document id."""
+    left_out: tuple[Path, ...]
+    """Links to what lies elsewhere."""
+
+
+def scan(root: Path, source: str | None = None) -> Found:
+    """All files below `root` but hidden ones, and links that lead out of it, which are not followed: whoever
+    may write into the folder could have any file of this machine read.
 
     The source is the first folder below `root`; with `source` given, `root` itself is that source's folder.
     Raises `FolderError` when there is no file, or one that lies in no source folder.
     """
-    files = []
-    for location in root.rglob("*"):
+    files, left_out, inside = [], [], root.resolve()
+    for location in sorted(root.rglob("*")):
         parts = location.relative_to(root).parts
-        if any(part.startswith(".") for part in parts) or not location.is_file():
+        if any(part.startswith(".") for part in parts):
+            continue
+        if location.is_symlink() and not _stays(location, inside):
+            left_out.append(location)
+        if not location.is_file() or not _stays(location, inside):
             continue
         if source is not None:
             parts = (source, *parts)
@@ -72,8 +87,17 @@ def scan(root: Path, source: str | None = None) -> list[LocalFile]:
             )
         files.append(LocalFile(location, parts[0], "/".join(parts[1:])))
     if not files:
-        raise FolderError(f"{root}: no files; put documents (pdf, docx, html, md, txt) below it")
-    return sorted(files, key=lambda file: file.document_id)
+        links = "; links that lead out of it are not followed" if left_out else ""
+        raise FolderError(f"{root}: no files; put documents (pdf, docx, html, md, txt) below it{links}")
+    return Found(tuple(sorted(files, key=lambda file: file.document_id)), tuple(left_out))
+
+
+def _stays(location: Path, inside: Path) -> bool:
+    """Whether what a path leads to lies in a folder; a loop of links leads nowhere."""
+    try:
+        return location.resolve(strict=True).is_relative_to(inside)
+    except (OSError, RuntimeError):
+        return False
 
 
 def compare(files: Iterable[LocalFile], hashes: Iterable[str], indexed: Mapping[str, str]) -> Plan:
