@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 
 from chassis.errors import InvalidInput
+from chassis.names import is_one_line
 from services.ingest.parsing.formats import format_of
 from services.ingest.parsing.invisible import is_readable
 
 MAX_ID_BYTES = 1_024
 """Bytes of `{source}/{path}` in UTF-8."""
 _SOURCE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class DocumentAddress:
             )
         if not self.path:
             raise InvalidInput("must not be empty", field="path")
-        if _CONTROL.search(self.path):
-            raise InvalidInput("must not hold control characters", field="path")
+        if not is_one_line(self.path):
+            raise InvalidInput("must be one line without control characters", field="path")
         if not is_readable(self.path):
             raise InvalidInput("must not hold characters that nobody sees", field="path")
         if any(part in ("", ".", "..") for part in self.path.split("/")):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from chassis.errors import AlreadyExists, InvalidInput, NotFound
+from chassis.names import is_one_line
 from services.retrieval.corpus import Project, ProjectId
 from services.retrieval.paging import Page, page_of, page_position
 from services.retrieval.queries import at_most, visible
@@ -89,8 +90,8 @@ def _line(text: str) -> str:
     if not text:
         return ""
     visible(text, "display_name", MAX_DISPLAY_NAME)
-    if text.splitlines() != [text]:
-        raise InvalidInput("Must be one line.", field="display_name")
+    if not is_one_line(text):
+        raise InvalidInput("Must be one line without control characters.", field="display_name")
     return text
 
 
