@@ -20,15 +20,18 @@ from chassis.errors import DeadlineExceeded, InvalidInput
 from chassis.interceptors import HEALTH, REFLECTION, Continuation, Handler
 from chassis.limits import LimitLaws, Limits
 from chassis.parts import PART, set_in_call
+from chassis.requests import check_request
 from chassis.turns import Turns
 
 PLUMBING = (f"/{HEALTH}/", f"/{REFLECTION}")
 MAX_WATCHES = 256
-"""Streams of health and reflection at once: they need no credential, or no scope, and never end."""
+"""Streams of reflection at once: they need no scope, and never end."""
+MAX_HEALTH_WATCHES = 64
+"""Streams of health at once: they need no credential, so that a stranger can have all of these."""
 PARTS_AT_ONCE = 64
-"""Calls that services make for calls of one credential, and that run at once here, of each load."""
+"""Calls that services make for calls of one subject, and that run at once here, of each load."""
 PARTS_WAITING = 4096
-"""And those that wait: more than the calls of a credential in some replicas cause at once."""
+"""And those that wait: more than the calls of a subject in some replicas cause at once."""
 
 UNLIMITED = Limits(LimitLaws())
 
@@ -52,6 +55,7 @@ class BoundsInterceptor(grpc.aio.ServerInterceptor):
         self._bounds = bounds
         self._limits = Limits(bounds.laws)
         self._watches = Limits(LimitLaws(running=MAX_WATCHES))
+        self._health_watches = Limits(LimitLaws(running=MAX_HEALTH_WATCHES))
         self._parts = Turns(PARTS_AT_ONCE, PARTS_WAITING, "parts")
 
     async def intercept_service(
@@ -70,20 +74,23 @@ class BoundsInterceptor(grpc.aio.ServerInterceptor):
     def _call(self, handler: Handler, details: grpc.HandlerCallDetails) -> _Call:
         load = access_of(details.method).load
         marked = any(key == PART for key, _ in details.invocation_metadata or ())
-        plumbing = details.method.startswith(PLUMBING)
-        limits = self._limits
-        if plumbing:
-            limits = self._watches if handler.response_streaming else UNLIMITED
         return _Call(
             handler=handler,
             load=load,
-            limits=limits,
+            limits=self._limits_of(handler, details.method),
             # No service asks a question for a caller: such calls are always the caller's own.
             parts=self._parts if marked and load is not Load.QUERY else None,
             seconds=self._bounds.seconds[load],
             stall_seconds=self._bounds.stall_seconds,
-            plumbing=plumbing,
+            plumbing=details.method.startswith(PLUMBING),
         )
+
+    def _limits_of(self, handler: Handler, method: str) -> Limits:
+        if not method.startswith(PLUMBING):
+            return self._limits
+        if not handler.response_streaming:
+            return UNLIMITED
+        return self._health_watches if method.startswith(f"/{HEALTH}/") else self._watches
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,7 @@ class _Call:
                 with self.limits.running(caller, self.load):
                     yield
             elif caller.credential_id:
-                async with self.parts.turn((caller.credential_id, self.load)):
+                async with self.parts.turn((caller.counted_as, self.load)):
                     yield
             else:
                 yield
@@ -167,9 +174,11 @@ class _Call:
     async def _next(self, requests: AsyncIterator[Any]) -> Any:
         """The next request as soon as it has come, None at their end."""
         try:
-            return await self._in_time(anext(requests, None), "sends")
+            request = await self._in_time(anext(requests, None), "sends")
         except DecodeError as error:
             raise MalformedMessage("The bytes are not the message that the call takes.") from error
+        check_request(request)
+        return request
 
     async def _in_time(self, work: Awaitable[T], verb: str) -> T:
         """The result of reading from or writing to the client, which is not waited for without end."""

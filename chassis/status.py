@@ -24,6 +24,8 @@ DETAILS_KEY = "grpc-status-details-bin"
 """Metadata key under which gRPC carries a serialised `google.rpc.Status`."""
 DO_NOT_REPEAT = ("grpc-retry-pushback-ms", "-1")
 """Metadata that keeps a channel from repeating a call by its own retry policy (gRFC A6)."""
+MAX_MESSAGE_BYTES = 1_200
+"""Of the 8 kB of metadata that a client takes unless it says more, a message in any script takes 7."""
 RETRY_AFTER_SECONDS = 1.0
 """What a caller is told to wait when an upstream does not answer."""
 
@@ -39,10 +41,11 @@ class Abort:
 
 def abort_of(error: ServiceError) -> Abort:
     """What the wire says of an error: code, message, ErrorInfo, BadRequest and RetryInfo as they apply."""
-    status = status_pb2.Status(code=code_pb2.Code.Value(error.code), message=error.message)
+    message = _fitting(error.message)
+    status = status_pb2.Status(code=code_pb2.Code.Value(error.code), message=message)
     status.details.add().Pack(error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN))
     if error.field is not None:
-        violation = error_details_pb2.BadRequest.FieldViolation(field=error.field, description=error.message)
+        violation = error_details_pb2.BadRequest.FieldViolation(field=error.field, description=message)
         status.details.add().Pack(error_details_pb2.BadRequest(field_violations=[violation]))
     if error.retry_after_seconds is not None:
         delay = Duration()
@@ -50,7 +53,18 @@ def abort_of(error: ServiceError) -> Abort:
         status.details.add().Pack(error_details_pb2.RetryInfo(retry_delay=delay))
     details = (DETAILS_KEY, status.SerializeToString())
     metadata = (details, DO_NOT_REPEAT) if error.repeated else (details,)
-    return Abort(grpc.StatusCode[error.code], error.message, metadata)
+    return Abort(grpc.StatusCode[error.code], message, metadata)
+
+
+def _fitting(message: str) -> str:
+    """A message that fits into metadata three times, percent-encoded once.
+
+    Of a longer one gRPC makes an error of its own, which tells the caller to try again.
+    """
+    spelled = message.encode("utf-8", "replace")
+    if len(spelled) <= MAX_MESSAGE_BYTES:
+        return message
+    return spelled[:MAX_MESSAGE_BYTES].decode("utf-8", "ignore") + "…"
 
 
 def reason_of(code: str, trailing_metadata: Iterable[tuple[str, str | bytes]]) -> str:

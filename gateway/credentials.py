@@ -14,6 +14,9 @@ from chassis.credentials import Credentials
 from chassis.errors import InvalidInput, PermissionDenied, ServiceError
 from gateway.problems import problem_response
 
+MAX_CREDENTIAL_BYTES = 9_216
+"""More than any credential has; with as much and what else a call carries its metadata stays in bounds."""
+
 
 class Authentication:
     """Middleware that answers 401 without a valid credential, and lets calls of services carry the caller's.
@@ -44,6 +47,9 @@ class Authentication:
     async def _identify(self, values: list[str]) -> None:
         set_caller(LOCAL if self._credentials is None else await self._credentials.caller_of(values))
         for value in values[:1]:
+            if len(value) > MAX_CREDENTIAL_BYTES:
+                message = f"Must not be longer than {MAX_CREDENTIAL_BYTES:,} bytes."
+                raise InvalidInput(message, field="Authorization")
             if not (value.isascii() and value.isprintable()):  # gRPC could not carry it
                 raise InvalidInput("Must be printable ASCII.", field="Authorization")
             set_credential(value)

@@ -83,6 +83,8 @@ async def _announcement(requests: Requests) -> Announcement:
 
 async def _data(requests: Requests) -> AsyncIterator[bytes]:
     async for request in requests:
+        if request.HasField("header"):
+            raise InvalidInput("must come once, before the bytes", field="header")
         if not request.HasField("data"):
             raise InvalidInput("must hold the next bytes of the file", field="data")
         if len(request.data) > MAX_DATA_BYTES:

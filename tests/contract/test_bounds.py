@@ -11,6 +11,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from chassis.access import Load
+from chassis.bounded import MAX_HEALTH_WATCHES
 from chassis.bounds import Bounds
 from chassis.channel import open_channel, time_left
 from chassis.entrance import Entrance
@@ -189,6 +190,24 @@ async def test_health_is_told_also_when_no_more_calls_may_run():
         await asyncio.gather(held, return_exceptions=True)
 
     assert response.status == health_pb2.HealthCheckResponse.SERVING
+
+
+async def test_watches_of_health_that_nobody_ends_take_no_place_of_others():
+    async with running(Service()) as channel:
+        health = health_pb2_grpc.HealthStub(channel)
+        request = health_pb2.HealthCheckRequest()
+        held = [health.Watch(request, timeout=LATEST) for _ in range(MAX_HEALTH_WATCHES)]
+        for watch in held:
+            await watch.read()
+        one_more = await failure_of(health.Watch(request, timeout=LATEST))
+        checked = await health.Check(request, timeout=LATEST)
+        other = await within(answered(call(channel, "unary_stream", b"")))
+        for watch in held:
+            watch.cancel()
+
+    assert (one_more.code, one_more.reason) == ("RESOURCE_EXHAUSTED", "OVERLOADED")
+    assert checked.status == health_pb2.HealthCheckResponse.SERVING
+    assert other
 
 
 @pytest.mark.parametrize("size", ["largest", "larger"])

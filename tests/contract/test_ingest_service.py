@@ -525,6 +525,45 @@ async def test_bytes_before_the_header_are_refused(stack):
     assert (refused.value.reason, refused.value.field) == ("INVALID_FIELD", "header")
 
 
+HEADER = wire.IngestHeader(source="cme", path="twice.txt", content_sha256="0" * 64, size_bytes=9)
+
+
+@pytest.mark.parametrize(
+    ("messages", "field"),
+    [
+        ([wire.IngestDocumentRequest()], "header"),
+        ([wire.IngestDocumentRequest(header=HEADER)] * 2, "header"),
+        ([wire.IngestDocumentRequest(header=HEADER), wire.IngestDocumentRequest()], "data"),
+        (
+            [
+                wire.IngestDocumentRequest(header=HEADER),
+                wire.IngestDocumentRequest(data=b"x"),
+                wire.IngestDocumentRequest(header=HEADER),
+            ],
+            "header",
+        ),
+    ],
+    ids=["nothing", "two headers", "nothing after the header", "a header after bytes"],
+)
+async def test_messages_in_the_wrong_order_name_the_part_at_fault(stack, messages, field):
+    call = stack.stub.IngestDocument(iter(messages))
+    with pytest.raises(ServiceError) as refused, upstream_errors():
+        async for _ in call:
+            pass
+
+    assert (refused.value.code, refused.value.field) == ("INVALID_ARGUMENT", field)
+
+
+@pytest.mark.parametrize("code", [0x85, 0x2028, 0x2029, 0x202E, 0x2066, 0x200F, 0x9, 0x7F])
+async def test_a_path_that_is_not_one_line_as_it_reads_is_refused(stack, code):
+    header = wire.IngestHeader(source="cme", path=f"a{chr(code)}b.txt", content_sha256="0" * 64, size_bytes=1)
+    call = stack.stub.IngestDocument(iter([wire.IngestDocumentRequest(header=header)]))
+    with pytest.raises(ServiceError) as refused, upstream_errors():
+        await anext(aiter(call))
+
+    assert (refused.value.code, refused.value.field) == ("INVALID_ARGUMENT", "path")
+
+
 # Reading originals again ----------------------------------------------------------------------------------
 
 CLAUSES = "\n\n".join(

@@ -17,9 +17,13 @@ import httpx
 import pymupdf
 import pytest
 from google.protobuf import descriptor_pb2
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message_factory import GetMessageClass
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from chassis.errors import ServiceError
+from chassis.status import error_of
 from gateway.contracts import CONTRACTS, load_contracts
 from gateway.openapi import openapi_document
 from tests.e2e.processes import embedded_stack, wait_until
@@ -131,6 +135,13 @@ def status_of(channel: grpc.Channel, rpc: str, message: bytes) -> grpc.StatusCod
     return error.code()
 
 
+def failure_of(channel: grpc.Channel, rpc: str, message: bytes) -> ServiceError:
+    """What a call with one message fails with."""
+    with pytest.raises(grpc.RpcError) as failed:
+        list(channel.stream_stream(rpc)(iter([message]), timeout=30))
+    return error_of(failed.value)
+
+
 UNTYPED = (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
 
 
@@ -140,6 +151,83 @@ def test_no_message_of_any_rpc_ends_in_an_internal_error(attacked, name):
         statuses = {rpc: status_of(channel, rpc, MESSAGES[name]) for rpc in RPCS}
 
     assert {rpc: status for rpc, status in statuses.items() if status in UNTYPED} == {}
+
+
+POOL = DescriptorPool()
+for _file in descriptor_pb2.FileDescriptorSet.FromString(CONTRACTS.read_bytes()).file:
+    POOL.Add(_file)
+
+
+def enum_paths(kind, path=(), within=()):
+    """Paths of fields to every enum that a message may hold; a message within itself is looked at once."""
+    for field in kind.fields:
+        if field.enum_type is not None:
+            yield (*path, field)
+        elif field.message_type is not None and field.message_type not in within:
+            yield from enum_paths(field.message_type, (*path, field), (*within, kind))
+
+
+def with_number(kind, path, number):
+    """A message with a number at a path, in whatever lists lead there; and the path as an error names it."""
+    message = GetMessageClass(kind)()
+    owner, named = message, []
+    for field in path[:-1]:
+        owner = getattr(owner, field.name).add() if field.is_repeated else getattr(owner, field.name)
+        named.append(f"{field.name}[0]" if field.is_repeated else field.name)
+    last = path[-1]
+    if last.is_repeated:
+        getattr(owner, last.name).append(number)
+    else:
+        setattr(owner, last.name, number)
+    return message, ".".join([*named, f"{last.name}[0]" if last.is_repeated else last.name])
+
+
+CHOICES = [
+    (rpc, path)
+    for rpc in RPCS
+    for path in enum_paths(POOL.FindMethodByName(rpc[1:].replace("/", ".")).input_type)
+]
+
+
+def test_requests_have_choices_in_many_places():
+    assert len(CHOICES) >= 5
+
+
+@pytest.mark.parametrize(
+    ("rpc", "path"), CHOICES, ids=lambda one: one if isinstance(one, str) else ".".join(f.name for f in one)
+)
+@pytest.mark.parametrize("number", [99, -7])
+def test_a_choice_that_nobody_has_defined_is_named(attacked, rpc, path, number):
+    kind = POOL.FindMethodByName(rpc[1:].replace("/", ".")).input_type
+    message, field = with_number(kind, path, number)
+    with grpc.insecure_channel(attacked.grpc) as channel:
+        failed = failure_of(channel, rpc, message.SerializeToString())
+    assert (failed.code, failed.field) == ("INVALID_ARGUMENT", field)
+
+
+NAMED_IN_PATHS = [
+    "/v1/documents/{}",
+    "/v1/projects/{}",
+    "/v1/articles/{}",
+    "/v1/documents?sources={}",
+    "/v1/chunks?chunk_ids={}",
+    "/v1/chunks:list?document_id={}",
+]
+
+
+@pytest.mark.parametrize("path", NAMED_IN_PATHS)
+@pytest.mark.parametrize("length", [1_100, 6_000, 12_000])
+def test_a_name_of_many_kilobytes_is_refused_for_good(attacked, path, length):
+    response = httpx.get(attacked.url + path.format("x" * length))
+    assert (response.status_code, response.json()["reason"]) == (400, "INVALID_FIELD")
+    assert "retry-after" not in response.headers
+
+
+@pytest.mark.parametrize("length", [9_000, 10_000, 15_000])
+def test_a_header_of_many_kilobytes_is_refused_for_good(attacked, length):
+    headers = {"Authorization": f"Bearer {'x' * length}"}
+    response = httpx.get(f"{attacked.url}/v1/documents", headers=headers)
+    assert response.status_code in (200, 400, 401, 431)
 
 
 @pytest.mark.soak
