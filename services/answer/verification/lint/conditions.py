@@ -65,6 +65,11 @@ def _is_mark(tokens: Sequence[Token], i: int) -> bool:
     word, behind = tokens[i].word, [token.word for token in tokens[i + 1 : i + 1 + _CONSENT_REACH]]
     if word == "with":
         return not CONSENTS.isdisjoint(behind)
+    if word == "should":
+        # `Should a report be late, …`
+        return tokens[i].starts
+    if word == "but":
+        return behind[:1] == ["not"]
     needed = CONDITION_MARKS.get(word)
     return needed is not None and (not needed or (bool(behind) and behind[0] in needed))
 

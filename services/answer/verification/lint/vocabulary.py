@@ -185,7 +185,13 @@ EXCEPTIONS = frozenset(_listed("without except excepting excluding unless"))
 CONDITIONS = frozenset(_listed("require requires required requirement only need needs subject"))
 """Say in one what a ban and its exception say in two: `not without consent`, `only with consent`."""
 CONDITION_MARKS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(_listed("if unless provided only solely until except excepting excluding"), ()),
+    **dict.fromkeys(
+        _listed(
+            "if unless provided only solely until except excepting excluding when whenever where once upon"
+        ),
+        (),
+    ),
+    "case": ("of", "that"),
     "subject": ("to",),
     "long": ("as",),
     "extent": (),
@@ -212,7 +218,8 @@ GENERIC = frozenset(
 REVERSING_PREFIXES = _listed("un in im ir il dis")
 _OPPOSITES = """
     gross/net minimum/maximum minimal/maximal direct/indirect express/implied written/oral fixed/variable
-    earlier/later first/last prior/subsequent previous/next former/latter higher/lower highest/lowest
+    earlier/later first/last prior/subsequent arrears/advance previous/next former/latter
+    higher/lower highest/lowest
     oldest/newest increase/decrease increases/decreases increased/decreased
     rise/fall rises/falls inclusive/exclusive include/exclude
     includes/excludes included/excluded including/excluding internal/external public/private
