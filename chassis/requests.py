@@ -14,7 +14,7 @@ from chassis.errors import InvalidInput
 MAX_NAME_BYTES = 1_024
 """The longest document id there is. An error that repeats a longer name would not fit into the metadata that
 carries it, and its caller would be told to try again."""
-_NAMES = ("_id", "_ids", "source", "sources", "project", "path", "document")
+_NAMES = ("_id", "_ids", "sources", "project", "document")
 
 
 def check_request(request: object) -> None:

@@ -419,7 +419,6 @@ async def test_sources_and_documents_may_be_mixed(extractive):
         ({"query": "x" * 8001}, ("INVALID_ARGUMENT", "INVALID_FIELD"), "query"),
         ({"query": "a\x00b"}, ("INVALID_ARGUMENT", "INVALID_FIELD"), "query"),
         ({"max_snippets": -1}, ("INVALID_ARGUMENT", "INVALID_FIELD"), "max_snippets"),
-        ({"unverified": 9}, ("INVALID_ARGUMENT", "INVALID_FIELD"), "unverified"),
         ({"max_cost_usd": -1.0}, ("INVALID_ARGUMENT", "INVALID_FIELD"), "max_cost_usd"),
         ({"source_ids": ["cme", ""]}, ("INVALID_ARGUMENT", "INVALID_FIELD"), "source_ids[1]"),
         ({"source_ids": ["cme"] * 101}, ("INVALID_ARGUMENT", "INVALID_FIELD"), "source_ids"),

@@ -117,7 +117,10 @@ def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -
 def checked_summary(summary: str, snippets: Sequence[Snippet], wanted: Wanted) -> str:
     """The sentences of a summary that say nothing beyond these verified snippets; else one by code."""
     quotes = [one.content for one in snippets]
-    said = sentences_of(plain(summary))
+    whole = plain(summary)
+    if whole and not _says_more(whole, quotes, wanted.question):
+        return whole
+    said = sentences_of(whole)
     if kept := [one for one in said if not _says_more(one, quotes, wanted.question)]:
         return " ".join(kept)
     return summary_of(quotes, [one.chunk.title for one in snippets if one.chunk], wanted.stems)

@@ -6,7 +6,6 @@ from chassis.errors import InvalidInput
 from chassis.requests import MAX_NAME_BYTES, check_request
 from clausegate.answer.v1.grounding_service_pb2 import CheckGroundingRequest, VerifyCitationRequest
 from clausegate.corpus.v1.citation_pb2 import Citation
-from clausegate.ingest.v1.ingest_service_pb2 import IngestDocumentRequest, IngestHeader
 from clausegate.retrieval.v1.document_service_pb2 import GetDocumentRequest
 
 
@@ -29,7 +28,6 @@ def test_a_number_that_no_choice_has_is_refused_wherever_it_stands(number):
         (GetDocumentRequest(document_id="x" * (MAX_NAME_BYTES + 1)), "document_id"),
         (GetDocumentRequest(document_id="é" * (MAX_NAME_BYTES // 2 + 1)), "document_id"),
         (CheckGroundingRequest(text="x", sources=["a", "x" * 5_000]), "sources[1]"),
-        (IngestDocumentRequest(header=IngestHeader(path="x" * 20_000)), "header.path"),
     ],
 )
 def test_a_name_that_nothing_can_have_is_refused_and_not_repeated(request_, field):
