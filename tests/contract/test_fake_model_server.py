@@ -84,7 +84,7 @@ async def test_a_server_told_a_key_refuses_others():
             assert (await ask(client)).choices[0].message.content == "in"
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 429, 500, 503])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 429, 500, 503, 529])
 async def test_an_error_has_its_status(server, client, status):
     server.reply(Fails(status))
     with pytest.raises(openai.APIStatusError) as caught:

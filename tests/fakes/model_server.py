@@ -87,9 +87,12 @@ class ModelServer:
         assert isinstance(connection, Connection)
         # Cancelled it ends quietly: Python 3.11 reports a cancelled task of a connection as an error.
         with suppress(asyncio.CancelledError):
-            await self._converse(reader, writer, connection)
-        self._tasks.discard(task)
-        writer.close()
+            try:
+                await self._converse(reader, writer, connection)
+            finally:
+                # Whatever failed: Python 3.11.2 itself leaves the client of a failed task waiting for ever.
+                self._tasks.discard(task)
+                writer.close()
 
     async def _converse(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: Connection

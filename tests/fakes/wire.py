@@ -9,7 +9,7 @@ import struct
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http import HTTPStatus
+from http.client import responses
 from typing import Any
 
 MAX_BODY_BYTES = 64 << 20
@@ -98,8 +98,8 @@ class Wire:
 
 
 def head(status: int, headers: Mapping[str, str]) -> bytes:
-    """Status line and headers."""
-    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{k}: {v}" for k, v in headers.items())]
+    """Status line and headers. A status that HTTP does not name, such as 529, has no phrase."""
+    lines = [f"HTTP/1.1 {status} {responses.get(status, '')}", *(f"{k}: {v}" for k, v in headers.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
