@@ -10,7 +10,7 @@ import Stemmer
 
 _WORD = re.compile(r"\w\w+")
 # `10b-5`, `s&p`, `401(k)`: compounds that lose a part when cut into words are kept whole beside them.
-_COMPOUND = re.compile(r"\b\w++(?:(?:[-&./]|(?<=\d),(?=\d))\w++|(?<=\d)\(\w++\)|(?<=\))\(\w++\))++")
+_COMPOUND = re.compile(r"\b\w+(?:(?:[-&./]|(?<=\d),(?=\d))\w+|(?<=\d)\(\w+\)|(?<=\))\(\w+\))+")
 _JOINERS = re.compile(r"[-&./,()]+")
 _BRACKETS = str.maketrans("", "", "()")
 

@@ -15,7 +15,7 @@ _WORD = re.compile(r"\w\w+")
 # A compound is kept whole, beside its words, only when cutting it up would lose a part: `10b-5`, `s&p`,
 # `401(k)`, `1.2(a)`, `2.50`, `1,000`. Not `real-time` or `and/or`, whose words say it all, nor a
 # possessive `'s`.
-_COMPOUND = re.compile(r"\b\w++(?:(?:[-&./]|(?<=\d),(?=\d))\w++|(?<=\d)\(\w++\)|(?<=\))\(\w++\))++")
+_COMPOUND = re.compile(r"\b\w+(?:(?:[-&./]|(?<=\d),(?=\d))\w+|(?<=\d)\(\w+\)|(?<=\))\(\w+\))+")
 _JOINERS = re.compile(r"[-&./,()]+")
 
 
