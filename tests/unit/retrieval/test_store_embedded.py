@@ -109,6 +109,30 @@ async def test_index_of_another_model_keeps_its_layout(tmp_path):
     connection.close()
 
 
+async def test_an_index_that_is_refused_is_left_with_no_file_open(tmp_path):
+    async with opened(tmp_path):
+        pass
+    with pytest.raises(EmbeddingModelMismatch) as refused:
+        await open_store(tmp_path, "other", DIMENSION)
+
+    assert refused.traceback
+    assert [name for name in opened_files() if name.is_relative_to(tmp_path)] == []
+
+
+async def test_a_file_that_is_no_database_is_left_with_no_file_open(tmp_path):
+    (tmp_path / "store.sqlite").write_bytes(b"no database" * 1_000)
+    with pytest.raises(StoreUnavailable) as refused:
+        await open_store(tmp_path, "model", DIMENSION)
+
+    assert refused.traceback
+    assert [name for name in opened_files() if name.is_relative_to(tmp_path)] == []
+
+
+def opened_files():
+    """What this process has open, also by what nobody but a traceback holds."""
+    return [Path(os.readlink(each)) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+
+
 @pytest.mark.parametrize("layout", [0, 2, 7, 99])
 async def test_index_of_any_other_layout_is_refused(tmp_path, layout):
     async with opened(tmp_path):

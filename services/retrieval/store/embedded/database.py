@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 SCHEMA_VERSION = 6
@@ -99,6 +99,13 @@ class Database:
         self._idle: deque[sqlite3.Connection] = deque()
         self._writer = self._connect()
         self._file = self._identity()
+        with ExitStack() as opened:
+            opened.callback(self._writer.close)
+            self._begin()
+            opened.pop_all()
+
+    def _begin(self) -> None:
+        """Write the schema to a file that is new."""
         with self.writing() as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 _run(connection, SCHEMA)
@@ -155,11 +162,14 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
-        connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA journal_mode = WAL")
-        # FULL: a batch outlives the machine, not only the process. One fsync each, about 5 ms.
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
+        with ExitStack() as opened:
+            opened.callback(connection.close)
+            connection.row_factory = sqlite3.Row
+            connection.execute("PRAGMA journal_mode = WAL")
+            # FULL: a batch outlives the machine, not only the process. One fsync each, about 5 ms.
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            opened.pop_all()
         return connection
 
 

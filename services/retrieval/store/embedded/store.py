@@ -10,6 +10,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TextIO, TypeVar
@@ -82,13 +83,13 @@ class EmbeddedStore:
     ) -> None:
         """Use `open_store`: this blocks. `lock` is what `own` gave; it is closed with the store."""
         self._lock = lock
-        try:
+        with ExitStack() as opened:
+            opened.callback(lock.close)
             self._database = Database(folder / FILE)
+            opened.callback(self._database.close)
             _check_identity(self._database, folder, model_name, dimension)
             self._index = Writer(self._database, KeywordIndex(folder), dimension, clock)
-        except BaseException:
-            self._lock.close()
-            raise
+            opened.pop_all()
         self._threads = Threads(self._database)
         self._records = EmbeddedRecords(self._threads)
         self._waiting: deque[tuple[Document, Future[Committed]]] = deque()
