@@ -31,6 +31,9 @@ run: setup ## serve REST on 127.0.0.1:8000 and gRPC on 127.0.0.1:7000
 test: setup ## run the tests (under five minutes)
 	$(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+test-pythons: setup ## run unit and contract tests on every Python from 3.11 to 3.14 that is found
+	$(BIN)/python .ci/pythons.py tests/unit tests/contract
+
 test-weaviate: setup ## run the tests of the store on the Weaviate at WEAVIATE_URL and WEAVIATE_GRPC_URL
 	@test -n "$(WEAVIATE_URL)" -a -n "$(WEAVIATE_GRPC_URL)" || { \
 		echo "set WEAVIATE_URL and WEAVIATE_GRPC_URL, as in http://127.0.0.1:8080 and http://127.0.0.1:50051" >&2; exit 2; }
@@ -39,10 +42,12 @@ test-weaviate: setup ## run the tests of the store on the Weaviate at WEAVIATE_U
 		echo "no Weaviate is ready at $(WEAVIATE_URL)" >&2; exit 1; }
 	$(BIN)/python -m pytest -m "weaviate and not soak" -n auto --maxprocesses 4 --dist loadfile
 
-soak: setup ## run what takes longer: many kills, many generated cases
+soak: setup ## run what takes longer: many kills, many generated cases, a busy machine
 	$(BIN)/python -m pytest -m soak -n auto --maxprocesses 4 -o faulthandler_timeout=0
 	$(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 -o faulthandler_timeout=0 \
 		--hypothesis-profile thorough tests/unit
+	$(BIN)/python -m tests.starving 8 $(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 \
+		-o faulthandler_timeout=0 --dist loadfile --no-loadscope-reorder
 
 faults: setup ## kill, pause, fill and cut off running processes under load: SECONDS=300 SEED=1
 	$(BIN)/python -m tests.faults --seconds $(or $(SECONDS),300) --seed $(or $(SEED),1)
@@ -132,4 +137,4 @@ lock: $(READY) ## pin every package with its hashes in requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --all-extras \
 		--quiet --custom-compile-command "make lock" pyproject.toml --output-file requirements.lock
 
-.PHONY: help setup demo run test test-weaviate soak faults check audit manifests breaking eval bench images up down protos lock
+.PHONY: help setup demo run test test-pythons test-weaviate soak faults check audit manifests breaking eval bench images up down protos lock
