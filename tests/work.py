@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
-from types import FrameType
+from collections.abc import Callable
+from types import FrameType, ModuleType
 from typing import Any
 
 from tests.matching import Matcher
@@ -65,9 +65,11 @@ def python_work(call: Callable[[], object]) -> int:
     return counted
 
 
-def patterns_of(*modules: object) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """The compiled patterns that modules hold, each by the names of its module and its own."""
-    for module in modules:
-        for name, value in vars(module).items():
-            if isinstance(value, re.Pattern):
-                yield f"{module.__name__}.{name}", value  # type: ignore[attr-defined]
+def patterns_of(*modules: ModuleType) -> list[tuple[str, re.Pattern[str]]]:
+    """The compiled patterns that modules hold, each with the names of its module and its own."""
+    return [
+        (f"{module.__name__}.{name}", value)
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, re.Pattern)
+    ]

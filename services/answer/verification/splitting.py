@@ -35,7 +35,7 @@ _LONGEST_WORD = 24
 """No abbreviation is longer; looking back no further keeps the scan linear."""
 _OPENING, _CLOSING = "“«", "”»"
 _PREFIX = re.compile(r"\A(?:\[[A-Z0-9][A-Z0-9._-]{0,63}\]\s*)+")
-_NUMBERS = re.compile(r"(?<!\s)(?:\s*\[\d{1,4}\])+(?P<stop>[.!?]?)$")
+_NUMBERS = re.compile(r"\[\d{1,4}\](?:\s*\[\d{1,4}\])*")
 _QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|\"([^\"]+)\"")
 
 MIN_QUOTED_WORDS = 4
@@ -55,7 +55,10 @@ def sentences_of(text: str) -> list[str]:
 def own_words(claim: str) -> str:
     """A claim without what answers of ours put round one: `[CME]` in front, `[1]` behind."""
     bare = _PREFIX.sub("", claim.strip(), count=1)
-    return _NUMBERS.sub(lambda match: match["stop"], bare) or claim
+    numbers = list(_NUMBERS.finditer(bare))
+    if not numbers or (stop := bare[numbers[-1].end() :]) not in ("", ".", "!", "?"):
+        return bare or claim
+    return bare[: numbers[-1].start()].rstrip() + stop or claim
 
 
 def quoted_in(claim: str) -> tuple[str, ...]:

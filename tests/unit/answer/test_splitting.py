@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from services.answer.verification import splitting
 from services.answer.verification.splitting import own_words, quoted_in, sentences_of
+from tests.work import LINEAR, matching_grows
 
 
 @pytest.mark.parametrize(
@@ -71,3 +73,8 @@ def test_a_long_text_is_cut_in_linear_time(piece):
     for sentence in [*sentences_of(text), text]:
         own_words(sentence)
         quoted_in(sentence)
+
+
+@pytest.mark.parametrize("tail", ["", "x", " ["])
+def test_numbers_of_citations_are_found_in_linear_time(tail):
+    assert matching_grows(splitting._NUMBERS, "[1] ", tail=tail) < LINEAR
