@@ -105,6 +105,26 @@ _LEVELS = (
 )
 
 
+def occurrences(text: str, sought: str) -> Iterator[int]:
+    """Where `sought` stands in `text`, in order, also where one occurrence overlaps the next; in linear time.
+
+    Occurrences that overlap by half or more repeat the same characters (Fine and Wilf, 1965), so that only
+    those behind the last one are compared; searching for each anew is quadratic in `a a a a …`.
+    """
+    at = text.find(sought) if sought else -1
+    while at >= 0:
+        yield at
+        following = text.find(sought, at + 1)
+        period = following - at
+        if 0 < period <= len(sought) // 2:
+            repeated = sought[-period:]
+            while text.startswith(repeated, at + len(sought)):
+                at += period
+                yield at
+            following = text.find(sought, at + 1)
+        at = following
+
+
 @dataclass(frozen=True, slots=True)
 class _Respelled:
     """A text in another spelling, and for each of its characters the stretch of the original behind it."""
@@ -115,12 +135,10 @@ class _Respelled:
 
     def occurrences(self, sought: str) -> Iterator[Span]:
         """Original stretches that read `sought`, in order, each made of whole original characters."""
-        at = self.text.find(sought) if sought else -1
-        while at >= 0:
+        for at in occurrences(self.text, sought):
             last = at + len(sought) - 1
             if self._begins(at) and self._begins(last + 1):
                 yield Span(self.starts[at], self.ends[last])
-            at = self.text.find(sought, at + 1)
 
     def _begins(self, at: int) -> bool:
         """Whether an original character begins here; false within `ff` that was one ligature."""

@@ -7,7 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from services.answer.answers import MatchLevel
+from services.answer.verification import quotes
 from services.answer.verification.quotes import find_quote
+from tests.work import LINEAR, matching_grows, patterns_of
 
 TEXT = (
     "4.2 Fees. The ﬁrst fee is USD 1,200.50 per month, payable within thirty (30)\ndays. "
@@ -96,11 +98,47 @@ def test_quotation_marks_that_stand_there_are_part_of_the_match():
     assert stored("“Non-Profes\u00adsional”") == "“Non-Profes\u00adsional”"
 
 
-@pytest.mark.parametrize("piece", ["a", "a ", "-\n", "\u00ad", " \n", "1,", "ﬁ", "“"])
-def test_a_long_quote_is_looked_for_in_linear_time(piece):
-    text = piece * (20_000 // len(piece))
-    find_quote(text, f"{text[:8_000]}x")
-    find_quote(text, text[:8_000].swapcase())
+PIECES = ["a", "a ", "-\n", "\u00ad", " \n", "1,", "ﬁ", "“", "ab", "aab "]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize(("name", "pattern"), patterns_of(quotes))
+def test_a_long_text_is_respelled_in_linear_time(name, pattern, piece):
+    assert matching_grows(pattern, piece) < LINEAR
+
+
+class Compared(str):
+    """A text that counts the characters that are looked at when something is sought in it."""
+
+    count = 0
+
+    def find(self, sought, start=0):
+        at = super().find(sought, start)
+        self.count += (at if at >= 0 else len(self)) - start + len(sought)
+        return at
+
+    def startswith(self, sought, start=0):
+        self.count += len(sought)
+        return super().startswith(sought, start)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("share", [2, 5, 40])
+@pytest.mark.parametrize("ending", ["", "x"])
+def test_a_long_quote_is_looked_for_in_linear_time(piece, share, ending):
+    def characters_compared(length):
+        text = Compared(piece * (length // len(piece)))
+        list(quotes.occurrences(text, text[: length // share] + ending))
+        return text.count
+
+    assert characters_compared(20_000) < LINEAR * characters_compared(10_000)
+
+
+@given(st.text("ab ", max_size=40), st.text("ab ", min_size=1, max_size=12))
+def test_every_occurrence_is_found_once_and_in_order(text, sought):
+    assert list(quotes.occurrences(text, sought)) == [
+        at for at in range(len(text)) if text.startswith(sought, at)
+    ]
 
 
 def test_the_span_gives_the_stored_words_back():
