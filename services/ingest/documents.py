@@ -62,6 +62,8 @@ class Block:
     """1 (outermost) to 6 for a HEADING, None otherwise."""
     style: Style | None = None
     """Set for PDF only."""
+    depth: int = 0
+    """How many lists it stands in, by markup; 0 outside lists, and in formats that do not say."""
 
 
 @dataclass(frozen=True, slots=True)

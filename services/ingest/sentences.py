@@ -19,8 +19,10 @@ _ITEM = re.compile(
     r"|\d{1,3}(?:\.\d{1,3}){0,4}\.?\s+[^\Wa-z\d_]"
 )
 _NUMBER = re.compile(
-    r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,5}|[IVXLC]{1,6}|[A-Za-z])(?:\([A-Za-z0-9]{1,4}\)){0,3}\)?"
+    r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,5}|[IVXLC]{1,6}|[ivxlc]{1,6}|[A-Za-z])(?:\([A-Za-z0-9]{1,4}\)){0,3}\)?"
 )
+_LETTERED = re.compile(r"\(?(?:[a-z]|[ivxlc]{1,6})[.)]\s")
+"""An item that a small letter counts, where a line begins with it behind the end of another: `a.`, `ii)`."""
 _DOTTED = re.compile(r"[A-Za-z]{1,2}(?:\.[A-Za-z]{1,2}){1,4}")
 _WORD = re.compile(r"\w+")
 
@@ -66,6 +68,8 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
         return _breaks_line(text, start, stop)
     following = text[stop.end()]
     if following.islower() or following in ".,;":
+        if "\n" in stop.group() and _LETTERED.match(text, stop.end()):
+            return True
         return _ITEM.match(text, stop.end()) is not None
     return mark != "." or not _is_abbreviation(text, start, stop)
 
@@ -73,7 +77,7 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
 def _ends_item(text: str, start: int, stop: re.Match[str]) -> bool:
     """A list is split where its layout says so, and a long enumeration at every item."""
     if "\n" in stop.group():
-        return not text[stop.end()].islower()
+        return not text[stop.end()].islower() or _LETTERED.match(text, stop.end()) is not None
     return stop.start() - start > _LONG_SENTENCE and _ITEM.match(text, stop.end()) is not None
 
 

@@ -231,6 +231,22 @@ async def test_what_a_file_hides_from_its_readers_is_told_and_not_indexed(stack)
     assert again.document.hidden_characters == again.hidden_characters == receipt.hidden_characters
 
 
+async def test_an_item_of_a_list_reaches_the_index_with_what_governs_it(stack):
+    text = (
+        b"The Licensee shall not:\n\n1. Copy the Data.\n\n2. Share the Data with any third party.\n\n"
+        b"in each case only with prior written consent.\n\nThe Licensor may audit the books.\n"
+    )
+    await stack.receipt("list.txt", text)
+
+    (chunk,) = stack.index.chunks["cme/list.txt"]
+    (lead_in,), (condition,) = chunk.context_before, chunk.context_after
+    assert lead_in.text == "The Licensee shall not:"
+    assert condition.text == "in each case only with prior written consent."
+    assert (lead_in.span.start, lead_in.span.end) == (0, len(lead_in.text))
+    governed = text.decode()[condition.governs.start : condition.governs.end]
+    assert governed == "1. Copy the Data.\n\n2. Share the Data with any third party."
+
+
 async def test_the_server_asks_for_bytes_and_reports_progress_before_the_receipt(stack):
     events = await stack.upload("licence.txt", AGREEMENT)
 

@@ -17,12 +17,13 @@ from itertools import groupby
 from uuid import UUID, uuid5
 
 from services.ingest import headings, terms
-from services.ingest.chunking import packing
+from services.ingest.chunking import lists, packing
+from services.ingest.chunking.governing import Contexts
 from services.ingest.chunking.units import Unit, dissect
 from services.ingest.documents import ExtractedDocument, Page, Span, TextDoubt
 from services.ingest.parsing.invisible import readable
 
-CHUNKER_VERSION = "4"
+CHUNKER_VERSION = "5"
 """Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
 
 _NAMESPACE = UUID("5d3c1c5e-6a53-4a0c-9b61-6b1f0b6f7f6e")
@@ -178,7 +179,8 @@ def cut(document: ExtractedDocument, origin: Origin, limits: ChunkLimits) -> tup
     sizes = packing.Sizes(limits.target_words, limits.max_words, limits.min_words, limits.overlap_sentences)
     appeals = packing.appeals(units, found, *_entry_units(units, entries))
     ranges = packing.pack(units, appeals, sizes)
-    writer = _Writer(document, origin, found, [entry.span.start for entry in entries])
+    contexts = Contexts(lists.find(document.text, units), len(units))
+    writer = _Writer(document, origin, found, [entry.span.start for entry in entries], contexts)
     return tuple(writer.chunk(units, place, ordinal, len(ranges)) for ordinal, place in enumerate(ranges))
 
 
@@ -201,11 +203,13 @@ class _Writer:
         origin: Origin,
         found: Sequence[headings.Heading],
         entry_starts: Sequence[int],
+        contexts: Contexts,
     ) -> None:
         self._document = document
         self._origin = origin
         self._headings = found
         self._entry_starts = entry_starts
+        self._contexts = contexts
         self._title = title_of(document, origin.path)
 
     def chunk(self, units: Sequence[Unit], place: packing.Range, ordinal: int, count: int) -> Chunk:
@@ -214,6 +218,7 @@ class _Writer:
         span = Span(units[place.first].span.start, units[place.end - 1].span.end)
         text = self._document.text[span.start : span.end]
         chain = self._chain(own.section, units[place.end - 1].section)
+        before, after = self._context(units, place)
         return Chunk(
             chunk_id=str(uuid5(_NAMESPACE, f"{origin.document_id}\n{origin.generation}\n{ordinal}")),
             alias=f"{origin.source}__{origin.path}_{ordinal}",
@@ -233,8 +238,22 @@ class _Writer:
             is_definitions=self._defines(span, text),
             ordinal=ordinal,
             generation=origin.generation,
+            context_before=before,
+            context_after=after,
             doubts=self._doubts(span),
         )
+
+    def _context(
+        self, units: Sequence[Unit], place: packing.Range
+    ) -> tuple[tuple[ContextPart, ...], tuple[ContextPart, ...]]:
+        """What leads into the lists of a chunk, and conditions below them."""
+        parts: dict[bool, list[ContextPart]] = {False: [], True: []}
+        for governing, first, last in self._contexts.within(place.first, place.end):
+            span, governs = governing.span, Span(units[first].span.start, units[last].span.end)
+            text = self._document.text[span.start : span.end]
+            pages = pages_of(span, self._document.pages)
+            parts[governing.is_condition].append(ContextPart(span, text, governs, pages))
+        return tuple(parts[False]), tuple(parts[True])
 
     def _chain(self, first: int, last: int) -> tuple[str, ...]:
         """The headings of a chunk whose own text runs from section `first` to section `last`."""

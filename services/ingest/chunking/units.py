@@ -40,6 +40,17 @@ class Unit:
     opens_block: bool = False
     continues: bool = False
     """Whether it reads on from the unit before: its heading, its table header, or its own beginning."""
+    is_piece: bool = False
+    """Whether its sentence begins in a unit before it."""
+    opens_line: bool = False
+    is_item: bool = False
+    """Whether it stands in an item of a list, by markup."""
+    is_heading: bool = False
+    """Whether it is nothing but a heading."""
+    by_markup: bool = False
+    """Whether it stands in a heading by markup."""
+    indent: int = 0
+    """How far in its line begins: in lists by markup, else in spaces. Tells lists of one document apart."""
     is_row: bool = False
     header: Span | None = None
     """For a row: the header row of its table."""
@@ -67,6 +78,8 @@ def dissect(document: ExtractedDocument, headings: Sequence[Heading], max_weight
                     gap=(span.start - before) // CHARACTERS_PER_WORD,
                     opens_section=unit.opens_section and index == 0,
                     opens_block=unit.opens_block and index == 0,
+                    opens_line=unit.opens_line and index == 0,
+                    is_piece=index > 0,
                     continues=unit.continues or index > 0,
                 )
             )
@@ -93,6 +106,12 @@ def _whole_units(
                 section=section,
                 opens_section=opens,
                 opens_block=index == 0,
+                opens_line=index == 0 or _line_start(document.text, span.start, block.span.start) is not None,
+                is_item=block.kind is BlockKind.LIST_ITEM,
+                is_heading=block.kind is BlockKind.HEADING
+                or (opens and headings[section].span.end >= span.end - 1),
+                by_markup=block.kind is BlockKind.HEADING,
+                indent=block.depth or _indent(document.text, span.start),
                 continues=not opens and _reads_on(document.text, headings, section, above, span, header),
                 is_row=is_row,
                 header=header,
@@ -100,6 +119,19 @@ def _whole_units(
             above = span
         if block.kind is BlockKind.TABLE_HEADER and block.span.end - block.span.start <= LONGEST_HEADER:
             header = block.span
+
+
+def _line_start(text: str, position: int, least: int) -> int | None:
+    """Where the line of `position` begins, when nothing but white space stands before it on that line."""
+    start = position
+    while start > least and text[start - 1].isspace() and text[start - 1] != "\n":
+        start -= 1
+    return start if start == least or text[start - 1] == "\n" else None
+
+
+def _indent(text: str, position: int) -> int:
+    start = _line_start(text, position, 0)
+    return 0 if start is None else position - start
 
 
 def _reads_on(

@@ -7,6 +7,7 @@ block by a single line break.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from services.ingest.documents import Block, BlockKind, Span, Style
 from services.ingest.errors import DocumentTooLarge
@@ -46,7 +47,13 @@ class TextBuilder:
             raise DocumentTooLarge(f"more than {self._max_characters} characters of text", field="path")
 
     def add(
-        self, kind: BlockKind, text: str, *, level: int | None = None, style: Style | None = None
+        self,
+        kind: BlockKind,
+        text: str,
+        *,
+        level: int | None = None,
+        style: Style | None = None,
+        depth: int = 0,
     ) -> None:
         """Append a block; white space around `text` is dropped, a block without text is ignored."""
         text = self._readable(text)
@@ -57,7 +64,7 @@ class TextBuilder:
             self.write("\n" if rows else "\n\n")
         start = self.length
         self.write(text)
-        self.blocks.append(Block(kind, Span(start, self.length), level, style))
+        self.blocks.append(Block(kind, Span(start, self.length), level, style, depth))
 
     def extend(self, text: str, separator: str = "\n") -> None:
         """Append further lines to the last block; none when nobody sees them."""
@@ -66,7 +73,7 @@ class TextBuilder:
             return
         last = self.blocks[-1]
         self.write(separator + text)
-        self.blocks[-1] = Block(last.kind, Span(last.span.start, self.length), last.level, last.style)
+        self.blocks[-1] = replace(last, span=Span(last.span.start, self.length))
 
     def _readable(self, text: str) -> str:
         text, unseen = readable(text)

@@ -56,7 +56,10 @@ class BodyReader:
             self._builder.add(BlockKind.HEADING, " ".join(text.split()), level=structure.level)
         else:
             listed = structure.number_id not in (None, "0")
-            self._builder.add(BlockKind.LIST_ITEM if listed else BlockKind.PARAGRAPH, text)
+            kind, depth = (
+                (BlockKind.LIST_ITEM, 1 + (structure.depth or 0)) if listed else (BlockKind.PARAGRAPH, 0)
+            )
+            self._builder.add(kind, text, depth=depth)
         for reference, mark in called.items():
             self._read_note(reference, mark)
 

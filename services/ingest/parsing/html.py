@@ -133,6 +133,7 @@ class _Reader:
         self._pieces: list[str] = []
         self._level: int | None = None
         self._mark: str | None = None
+        self._depth = 0
         self._preformatted = 0
         self._counted: dict[etree._Element, int] = {}
 
@@ -166,6 +167,7 @@ class _Reader:
             self._pieces.append("\n")
         elif element.tag == "li":
             self._mark = self._number(element)
+            self._depth += 1
         elif element.tag in _HEADINGS:
             self._level = _HEADINGS[element.tag]
         elif element.tag == "pre":
@@ -180,6 +182,7 @@ class _Reader:
                 self._level = None
             elif element.tag == "li":
                 self._mark = None
+                self._depth -= 1
             elif element.tag == "pre":
                 self._preformatted -= 1
         self._add(element.tail)
@@ -197,10 +200,10 @@ class _Reader:
         if self._level is not None:
             self._builder.add(BlockKind.HEADING, " ".join(text.split()), level=self._level)
         elif self._mark is not None:
-            self._builder.add(BlockKind.LIST_ITEM, f"{self._mark} {text}".lstrip())
+            self._builder.add(BlockKind.LIST_ITEM, f"{self._mark} {text}".lstrip(), depth=self._depth)
             self._mark = None
         else:
-            self._builder.add(BlockKind.PARAGRAPH, text)
+            self._builder.add(BlockKind.PARAGRAPH, text, depth=self._depth)
 
     def _number(self, item: etree._Element) -> str:
         """The number or bullet before a list item; empty where its style draws none."""

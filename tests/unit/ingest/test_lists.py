@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.ingest import chunking, headings
+from services.ingest.chunking import ChunkLimits, Origin, lists
+from services.ingest.chunking.units import dissect
+from services.ingest.documents import Block, BlockKind, DocumentFormat, ExtractedDocument, Span
+from services.ingest.parsing.formats import format_of, parse
+from services.ingest.parsing.limits import ParsingLimits
+from tests.unit.ingest import list_layouts
+
+LAYOUTS = 600
+SEEDS = range(6)
+SOAKED = 50 * LAYOUTS
+
+
+def chunks_of(folder: Path, name: str, content: bytes) -> tuple[chunking.Chunk, ...]:
+    path = folder / name
+    path.write_bytes(content)
+    document = parse(path, format_of(name), ParsingLimits(), lambda done, total: None)
+    return chunking.cut(document, Origin(f"cme/{name}", "cme", name, "g1", name), ChunkLimits())
+
+
+def failures(folder: Path, count: int, seed: int) -> list[str]:
+    found = []
+    for contract in list_layouts.sample(count, seed):
+        chunks = chunks_of(folder, contract.file_name, contract.content)
+        found += [f"{contract.layout}: {each}" for each in list_layouts.lost(contract, chunks)]
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_item_of_a_list_loses_its_lead_in_or_its_condition(tmp_path, seed):
+    assert failures(tmp_path, LAYOUTS // len(SEEDS), seed) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_no_item_of_any_list_loses_its_lead_in_or_its_condition(tmp_path, seed):
+    assert failures(tmp_path, SOAKED // 10, seed) == []
+
+
+CLAUSES = """1. Term. This Agreement begins on 1 May 2026.
+
+2. Fees. The Licensee shall pay USD 50 a month.
+
+(a) The Licensor may change the fee once a year.
+
+(b) The Licensee shall pay within 30 days.
+
+3. Audit. The Licensor may audit the books of the Licensee.
+"""
+
+
+def context_of(folder: Path, text: str, words: str) -> tuple[list[str], list[str]]:
+    """What governs the sentence with these words, before and after it."""
+    for chunk in chunks_of(folder, "a.txt", text.encode()):
+        for sentence in chunk.sentences:
+            if words in chunk.text[sentence.start - chunk.span.start : sentence.end - chunk.span.start]:
+                return tuple(
+                    [
+                        list_layouts.squeezed(part.text)
+                        for part in parts
+                        if part.governs.start <= sentence.start and sentence.end <= part.governs.end
+                    ]
+                    for parts in (chunk.context_before, chunk.context_after)
+                )
+    raise AssertionError(f"no sentence holds {words!r}")
+
+
+def test_clauses_of_a_contract_are_no_list(tmp_path):
+    chunks = chunks_of(tmp_path, "a.txt", CLAUSES.encode())
+    assert [(chunk.context_before, chunk.context_after) for chunk in chunks] == [((), ())]
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "NOW, THEREFORE, the parties agree as follows:",
+        "The parties hereby agree to the following terms:",
+        "Licence Agreement",
+        "This Agreement is made on 1 May 2026 between Vellmark Limited and Tarnholm Exchange.",
+    ],
+)
+def test_what_opens_a_contract_leads_into_none_of_its_clauses(tmp_path, opening):
+    chunks = chunks_of(tmp_path, "a.txt", f"{opening}\n\n{CLAUSES}".encode())
+    assert [(chunk.context_before, chunk.context_after) for chunk in chunks] == [((), ())]
+
+
+@pytest.mark.parametrize("number", ["3.", "4."])
+def test_the_clause_after_a_list_is_none_of_its_items(tmp_path, number):
+    text = (
+        "2. Fees. The fee is USD 50.\n\n3. Delivery. The Licensor shall:\n\n1. deliver the Data;\n\n"
+        f"2. keep it up to date.\n\n{number} Audit. The Licensor may audit the books.\n"
+    )
+    assert context_of(tmp_path, text, "keep it") == (["The Licensor shall:"], [])
+    assert context_of(tmp_path, text, "may audit") == ([], [])
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "The Licensor may audit the Licensee.",
+        "If the fee is late, the Licensor may suspend the Data.",
+        "Except as set out in Schedule 2, the Licensor may audit the Licensee.",
+        "Unless otherwise agreed, each party bears its own costs.",
+        "5.2 Notices. All notices are sent by post.",
+    ],
+)
+def test_a_sentence_below_a_list_that_stands_alone_is_no_condition(tmp_path, after):
+    text = f"The Licensee shall not:\n\n(a) copy the Data; or\n\n(b) sell the Data.\n\n{after}\n"
+    assert context_of(tmp_path, text, "sell the Data") == (["The Licensee shall not:"], [])
+    assert context_of(tmp_path, text, after.split(". ")[-1]) == ([], [])
+
+
+def test_a_condition_in_the_middle_of_a_list_governs_the_item_above_it(tmp_path):
+    text = (
+        "The Licensee shall not:\n\n(a) copy the Data,\n\nexcept for one backup;\n\n(b) sell the Data.\n\n"
+        "The Licensor may audit.\n"
+    )
+    assert context_of(tmp_path, text, "copy the Data") == (
+        ["The Licensee shall not:"],
+        ["except for one backup;"],
+    )
+    assert context_of(tmp_path, text, "sell the Data") == (["The Licensee shall not:"], [])
+
+
+def test_a_list_that_begins_within_a_sentence_goes_on_below_it(tmp_path):
+    text = (
+        "4.2 The Licensee shall not: (a) copy the Data;\n\n(b) share the Data; or\n\n(c) sell the Data.\n\n"
+        "Nothing else is restricted.\n"
+    )
+    assert context_of(tmp_path, text, "(c) sell") == (["4.2 The Licensee shall not:"], [])
+
+
+def test_every_piece_of_a_sentence_that_no_chunk_holds_keeps_its_beginning(tmp_path):
+    text = "The Licensee shall not share " + "the Data of that day and " * 300 + "the rest.\n"
+    chunks = chunks_of(tmp_path, "a.txt", text.encode())
+    assert len(chunks) > 1
+    for chunk in chunks[1:]:
+        assert chunk.context_before[0].text.startswith("The Licensee shall not share")
+        assert chunk.context_before[0].governs == chunk.sentences[0]
+
+
+LINES = st.sampled_from(
+    [
+        "The Licensee shall not:",
+        "(a) copy the Data;",
+        "(b) sell it to:",
+        "(i) affiliates; or",
+        "1. Term. It ends in May.",
+        "2. Fees",
+        "4.1.2 to pay",
+        "- share it",
+        "in each case only with consent.",
+        "Page 3 of 9",
+        "The Licensor may audit.",
+        "a. keep (a) and (b) or (i) this",
+        "provided that it has paid:",
+        "A | B",
+        "unless agreed",
+    ]
+)
+
+
+@given(st.lists(st.tuples(LINES, st.sampled_from(["\n", "\n\n", " "])), min_size=1, max_size=40))
+def test_context_is_verbatim_bounded_and_governs_whole_sentences_of_its_chunk(lines):
+    text = "".join(line + gap for line, gap in lines).strip()
+    block = Block(BlockKind.PARAGRAPH, Span(0, len(text)))
+    document = ExtractedDocument(DocumentFormat.TEXT, None, text, (block,))
+    for chunk in chunking.cut(
+        document, Origin("cme/a.txt", "cme", "a.txt", "g1", "a.txt"), ChunkLimits(40, 50, 10)
+    ):
+        starts = {sentence.start for sentence in chunk.sentences}
+        ends = {sentence.end for sentence in chunk.sentences}
+        for part in (*chunk.context_before, *chunk.context_after):
+            assert part.text == text[part.span.start : part.span.end] == part.text.strip() != ""
+            assert len(part.text.split()) <= 120
+            assert part.governs.start in starts
+            assert part.governs.end in ends
+
+
+class Counted(str):
+    """A text that counts the characters that are taken out of it."""
+
+    taken = 0
+
+    def __getitem__(self, place):
+        found = super().__getitem__(place)
+        Counted.taken += len(found)
+        return found
+
+
+def test_looking_for_lists_takes_time_linear_in_the_text():
+    def work(times: int) -> int:
+        body = (
+            "The Licensee shall not:\n(a) copy the Data;\n(b) sell the Data to:\n(i) affiliates;\n- others.\n"
+            * times
+        )
+        document = ExtractedDocument(
+            DocumentFormat.TEXT, None, body, (Block(BlockKind.PARAGRAPH, Span(0, len(body) - 1)),)
+        )
+        units = dissect(document, headings.find(document), 400)
+        Counted.taken = 0
+        found = lists.find(Counted(body), units)
+        return Counted.taken + sum(len(each.governs) for each in found)
+
+    assert work(800) < 2.2 * work(400)
