@@ -1,31 +1,41 @@
-"""Reads as much of CSS as tells which parts of a page nobody sees."""
+"""The style that a page's own sheets and `style` attributes give its elements, as the cascade decides.
+
+Read as on a screen 1,280 pixels wide. Not read: sheets of other files, custom properties (`var()`), what
+scripts set, container queries, and states such as `:hover`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import cssselect2
+import tinycss2
 from lxml import etree
 
-Declarations = Mapping[str, str]
+Declarations = dict[str, str]
+"""Names and values in lower case, but the values of `content` as they are written."""
 Colour = tuple[int, int, int]
 
-MOST_RULES = 2_000
+MOST_RULES = 5_000
 """Rules of a page that are looked at: more would make every element dear."""
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.IGNORECASE | re.DOTALL)
-_PIECE = re.compile(r"[{}]|[^{}]+")
-_SIMPLE = re.compile(r"([a-z][a-z0-9]*|\*)?((?:[.#][\w-]+)*)", re.IGNORECASE)
-_ALWAYS = re.compile(r"@media\s+(?:all|screen|only\s+screen)|@layer\b[^;]*", re.IGNORECASE)
+LONGEST_SELECTOR = 1_000
+"""Characters; the library compiles selectors, and long ones deeply."""
+DEEPEST = 500
+"""Levels below which elements have the style of their own attribute only: combinators climb the tree."""
+SCREEN = {"width": 1280.0, "height": 800.0}
+"""Pixels."""
 _RELEVANT = re.compile(
-    r"display|visib|opacity|colou?r|backgr|font|posit|left|right|top|bottom|indent|clip|transf|width|height|overf|decor|list"
+    r"display|visib|opacity|colou?r|backgr|font|posit|left|right|top|bottom|indent|clip|transf|width|height|overf"
+    r"|decor|list|margin|padding|border|float|content|align|shadow|fill|stroke|direction|bidi|filter|order|flex"
 )
 _LENGTH = re.compile(
     r"([+-]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}))\s*(px|pt|pc|in|cm|mm|em|rem|ex|ch|vw|vh|%)?"
 )
 _PIXELS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 37.8, "mm": 3.78, "rem": 16.0}
-_PIXELS |= {"vw": 10.0, "vh": 8.0}
+_PIXELS |= {"vw": 12.8, "vh": 8.0}
 _NAMED: Mapping[str, Colour] = {
     "white": (255, 255, 255),
     "snow": (255, 250, 250),
@@ -47,20 +57,11 @@ _RGB = re.compile(r"rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})")
 _TRANSPARENT = re.compile(
     r"transparent|(?:rgb|hsl)a?\([^()]{1,60}[,/]\s*0*\.?0*%?\s*\)|#[0-9a-f]{3}0|#[0-9a-f]{6}00"
 )
-
-
-def declarations(style: str) -> dict[str, str]:
-    """The declarations of a style, names and values in lower case; of two with one name the last."""
-    plain = _ESCAPE.sub(_unescaped, _COMMENT.sub("", style)) if "/*" in style or "\\" in style else style
-    pairs = (one.partition(":") for one in plain.lower().split(";"))
-    return {name.strip(): value.replace("!important", "").strip() for name, _, value in pairs if value}
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    if escape[1] is None:
-        return str(escape[2])
-    code = int(escape[1], 16)
-    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+_FONT_SIZE = re.compile(
+    r"(?:^|\s)((?:x{1,2}-)?(?:small|large)|medium|smaller|larger|[\d.]+(?:[a-z]{2,3}|%)?)(?:\s*/|\s|$)"
+)
+_SIDES = ("top", "right", "bottom", "left")
+_SAME_AS = {"text-decoration": "text-decoration-line", "overflow-x": "overflow", "overflow-y": "overflow"}
 
 
 def pixels(value: str, font_size: float) -> float | None:
@@ -93,83 +94,259 @@ def colour(value: str) -> Colour | None:
 
 
 @dataclass(frozen=True, slots=True)
+class _Declared:
+    """The declarations of one rule, those that are `!important` apart."""
+
+    normal: Declarations
+    important: Declarations
+
+
+@dataclass(frozen=True, slots=True)
 class _Rule:
-    """A rule for elements of one kind: `p.small#first`, without anything about where they stand."""
+    declared: _Declared
+    is_layered: bool
+    """Rules of a layer come after all others, and their important ones before."""
 
-    tag: str
-    ids: frozenset[str]
-    classes: frozenset[str]
-    declared: Declarations
-    order: int
 
-    def weight(self) -> tuple[int, int, int, int]:
-        return len(self.ids), len(self.classes), bool(self.tag), self.order
+NOTHING: Declarations = {}
 
-    def fits(self, tag: str, element_id: str, classes: frozenset[str]) -> bool:
-        return self.tag in ("", tag) and self.ids <= {element_id} and self.classes <= classes
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    own: Declarations
+    pseudo: Mapping[str, Declarations]
+    """By name: `before`, `after`, `marker`."""
 
 
 class Stylesheet:
-    """The rules of a page's `<style>` elements that hold for every screen.
-
-    Rules whose selectors say where an element stands (`nav a`, `p:hover`) are not read.
-    """
+    """What the `<style>` elements of a page and the attributes of its elements declare."""
 
     def __init__(self, root: etree._Element) -> None:
-        self._by_name: dict[str, list[_Rule]] = {}
-        order = 0
+        self._attributes: dict[str, _Declared] = {}
+        self._known: dict[tuple[Any, ...], _Look] = {}
+        self._looks: dict[etree._Element, _Look] = {}
+        matcher = cssselect2.Matcher()
+        count = 0
         for sheet in root.iter("style"):
-            for selector, declared in _rules("".join(map(str, sheet.itertext()))):
-                if order < MOST_RULES:
-                    order += self._add(selector, declared, order)
-
-    def _add(self, selectors: str, declared: Declarations, order: int) -> bool:
-        for selector in selectors.split(","):
-            match = _SIMPLE.fullmatch(selector.strip())
-            if match is None or not selector.strip():
-                continue
-            names = re.findall(r"[.#][\w-]+", match[2])
-            tag = (match[1] or "").lower().replace("*", "")
-            ids = frozenset(name[1:] for name in names if name[0] == "#")
-            classes = frozenset(name[1:] for name in names if name[0] == ".")
-            self._by_name.setdefault(names[-1] if names else tag, []).append(
-                _Rule(tag, ids, classes, declared, order)
-            )
-        return True
+            if _applies(sheet):
+                rules = tinycss2.parse_stylesheet("".join(map(str, sheet.itertext())), True, True)
+                count += _add(matcher, rules, _Scope(), MOST_RULES - count)
+        if count:
+            self._match(root, matcher)
 
     def of(self, element: etree._Element) -> Declarations:
-        """What the sheets and the element's own `style` declare for it."""
-        own = element.get("style")
-        if not self._by_name:
-            return declarations(own) if own else {}
-        classes = frozenset(element.get("class", "").split())
-        element_id = element.get("id", "")
-        names = ["", element.tag, f"#{element_id}", *(f".{name}" for name in classes)]
-        rules = [
-            rule
-            for name in names
-            for rule in self._by_name.get(name, ())
-            if rule.fits(element.tag, element_id, classes)
-        ]
-        merged: dict[str, str] = {}
-        for rule in sorted(rules, key=_Rule.weight):
-            merged.update(rule.declared)
-        return merged | declarations(own) if own else merged
+        """What holds for an element."""
+        style = element.get("style")
+        known = self._looks.get(element)
+        if known is not None:
+            return known.own
+        return self._attribute(style).normal | self._attribute(style).important if style else NOTHING
+
+    def pseudo(self, element: etree._Element, name: str) -> Declarations:
+        """What holds for what the sheets put `before` or `after` the content of an element."""
+        known = self._looks.get(element)
+        return NOTHING if known is None else known.pseudo.get(name, NOTHING)
+
+    def _match(self, root: etree._Element, matcher: cssselect2.Matcher) -> None:
+        waiting: list[tuple[_Wrapped, int]] = [(_Wrapped.from_html_root(root), 0)]
+        while waiting:
+            wrapped, depth = waiting.pop()
+            matches = matcher.match(wrapped)
+            element = wrapped.etree_element
+            if matches:
+                self._looks[element] = self._look(matches, element.get("style", ""))
+            if depth < DEEPEST:
+                waiting.extend((child, depth + 1) for child in reversed(list(wrapped.iter_children())))
+
+    def _look(self, matches: Sequence[tuple[Any, int, str | None, _Rule]], style: str) -> _Look:
+        key = (style, *(order for _, order, _, _ in matches), *(pseudo for _, _, pseudo, _ in matches))
+        if key not in self._known:
+            attribute = self._attribute(style) if style else _Declared(NOTHING, NOTHING)
+            own = _merged([rule for _, _, pseudo, rule in matches if pseudo is None], attribute)
+            names = {pseudo for _, _, pseudo, _ in matches if pseudo is not None}
+            pseudos = {
+                name: _merged([rule for _, _, pseudo, rule in matches if pseudo == name], None)
+                for name in names
+            }
+            self._known[key] = _Look(own, pseudos)
+        return self._known[key]
+
+    def _attribute(self, style: str) -> _Declared:
+        known = self._attributes.get(style)
+        if known is None:
+            parsed = tinycss2.parse_blocks_contents(style, True, True) if _says(style) else []
+            known = self._attributes[style] = _declared(parsed)
+        return known
 
 
-def _rules(sheet: str) -> Iterator[tuple[str, Declarations]]:
-    """Selectors and declarations of the rules that hold for every screen and say anything of interest."""
-    preludes: list[str] = []
-    last = ""
-    for piece in _PIECE.findall(_COMMENT.sub("", sheet)):
-        if piece == "{":
-            preludes.append(last.rpartition(";")[2].strip())
-            last = ""
-        elif piece == "}":
-            prelude = preludes.pop() if preludes else ""
-            declared = declarations(last) if prelude and prelude[0] != "@" else {}
-            if _RELEVANT.search(" ".join(declared)) and all(map(_ALWAYS.fullmatch, preludes)):
-                yield prelude, declared
-            last = ""
-        else:
-            last = piece
+class _Wrapped(cssselect2.ElementWrapper):  # type: ignore[misc]
+    """An element for the library; which would keep all that stand before each, quadratic in their number."""
+
+    @property
+    def ancestors(self) -> Iterator[_Wrapped]:
+        element = self.parent
+        while element is not None:
+            yield element
+            element = element.parent
+
+    @property
+    def previous_siblings(self) -> Iterator[_Wrapped]:
+        element = self.previous
+        while element is not None:
+            yield element
+            element = element.previous
+
+
+def _says(style: str) -> bool:
+    return "\\" in style or "/*" in style or _RELEVANT.search(style.lower()) is not None
+
+
+def _applies(sheet: etree._Element) -> bool:
+    kind = sheet.get("type", "").strip().lower()
+    inert = next(sheet.iterancestors("noscript", "template"), None) is not None
+    return kind in ("", "text/css") and not inert and _media_hold(sheet.get("media", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    selector: str = ""
+    """Of the rule around, for rules within rules."""
+    is_layered: bool = False
+
+
+def _add(matcher: cssselect2.Matcher, rules: Sequence[Any], scope: _Scope, room: int) -> int:
+    """Add the rules that hold on this screen; how many."""
+    count = 0
+    for rule in rules:
+        if count >= room:
+            break
+        if rule.type == "qualified-rule":
+            count += _add_rule(matcher, rule, scope, room - count)
+        elif rule.type == "at-rule" and rule.content is not None and _holds(rule):
+            layered = scope.is_layered or rule.lower_at_keyword == "layer"
+            inner = tinycss2.parse_blocks_contents(rule.content, True, True)
+            own = [node for node in inner if node.type == "declaration"]
+            if scope.selector and own:
+                _add_selector(matcher, scope.selector, _Rule(_declared(own), layered))
+            count += _add(matcher, inner, _Scope(scope.selector, layered), room - count)
+    return count
+
+
+def _add_rule(matcher: cssselect2.Matcher, rule: Any, scope: _Scope, room: int) -> int:
+    selector = tinycss2.serialize(rule.prelude).strip()
+    if scope.selector:
+        around = f":is({scope.selector})"
+        selector = selector.replace("&", around) if "&" in selector else f"{around} {selector}"
+    if not selector or len(selector) > LONGEST_SELECTOR:
+        return 0
+    inner = tinycss2.parse_blocks_contents(rule.content, True, True)
+    declared = _declared(inner)
+    if declared.normal or declared.important:
+        _add_selector(matcher, selector, _Rule(declared, scope.is_layered))
+    nested = [node for node in inner if node.type in ("qualified-rule", "at-rule")]
+    return 1 + (_add(matcher, nested, _Scope(selector, scope.is_layered), room - 1) if nested else 0)
+
+
+def _add_selector(matcher: cssselect2.Matcher, selector: str, rule: _Rule) -> None:
+    """Add a rule; one selector that is wrong or unknown makes a browser drop the whole rule as well."""
+    try:
+        compiled = cssselect2.compile_selector_list(selector)
+    except (cssselect2.SelectorError, RecursionError, MemoryError, SyntaxError):
+        return
+    for test in compiled:
+        matcher.add_selector(test, rule)
+
+
+def _declared(nodes: Sequence[Any]) -> _Declared:
+    normal: dict[str, str] = {}
+    important: dict[str, str] = {}
+    for node in nodes:
+        if node.type == "declaration" and _RELEVANT.search(node.lower_name):
+            value = tinycss2.serialize([part for part in node.value if part.type != "comment"]).strip()
+            value = value if node.lower_name == "content" else value.lower()
+            (important if node.important else normal).update(_longhands(node.lower_name, value))
+    return _Declared(normal, important)
+
+
+def _longhands(name: str, value: str) -> dict[str, str]:
+    """A declaration by the names that are asked for: of two ways to write it the last one wins."""
+    if name == "background":
+        is_image = "url(" in value or "gradient" in value
+        plain = "transparent" if value in ("none", "0", "0 0") else value
+        return {"background-color": plain, "background-image": value if is_image else "none"}
+    if name == "font":
+        size = _FONT_SIZE.search(value)
+        return {"font-size": size[1]} if size else {}
+    if name == "list-style":
+        return {"list-style-type": value}
+    if name in ("margin", "padding"):
+        parts = value.split()[:4]
+        sides = {1: (0, 0, 0, 0), 2: (0, 1, 0, 1), 3: (0, 1, 2, 1), 4: (0, 1, 2, 3)}.get(len(parts), ())
+        return {f"{name}-{side}": parts[at] for side, at in zip(_SIDES, sides, strict=False)}
+    return {_SAME_AS.get(name, name): value}
+
+
+def _merged(rules: Sequence[_Rule], attribute: _Declared | None) -> Declarations:
+    """What wins; `rules` come in the order of their weight, lightest first."""
+    merged: dict[str, str] = {}
+    for layered in (True, False):
+        for rule in rules:
+            if rule.is_layered is layered:
+                merged |= rule.declared.normal
+    merged |= attribute.normal if attribute else {}
+    for layered in (False, True):
+        for rule in rules:
+            if rule.is_layered is layered:
+                merged |= rule.declared.important
+    return merged | (attribute.important if attribute else {})
+
+
+def _holds(rule: Any) -> bool:
+    prelude = tinycss2.serialize(rule.prelude).strip().lower()
+    if rule.lower_at_keyword == "media":
+        return _media_hold(prelude)
+    if rule.lower_at_keyword == "supports":
+        return not prelude.startswith("not")
+    return bool(rule.lower_at_keyword == "layer")
+
+
+_TRUE_FEATURES = frozenset(
+    """
+    hover color any-hover pointer any-pointer grid:0 hover:hover any-hover:hover pointer:fine any-pointer:fine
+    orientation:landscape prefers-color-scheme:light scripting:enabled prefers-reduced-motion:no-preference
+    update:fast display-mode:browser prefers-contrast:no-preference forced-colors:none
+    """.split()  # noqa: SIM905 - a list would take a screen
+)
+_FEATURE = re.compile(r"(min-|max-)?(width|height):(.+)")
+_RANGE = re.compile(r"(width|height)([<>]=?)(.+)")
+
+
+def _media_hold(query: str) -> bool:
+    """Whether a media query holds on the screen; what is unknown does not."""
+    return not query.strip() or any(_one_media_holds(part.strip()) for part in query.lower().split(","))
+
+
+def _one_media_holds(query: str) -> bool:
+    negated = query.startswith("not ")
+    query = query.removeprefix("not ").removeprefix("only ")
+    conditions = [part.strip() for part in re.split(r"\sand\s", query)]
+    holds = all(
+        _feature_holds(re.sub(r"[\s()]", "", part)) if part.startswith("(") else part in ("all", "screen", "")
+        for part in conditions
+    )
+    return holds is not negated
+
+
+def _feature_holds(feature: str) -> bool:
+    if match := _FEATURE.fullmatch(feature):
+        length = pixels(match[3], 16.0)
+        own = SCREEN[match[2]]
+        if length is None:
+            return False
+        return own >= length if match[1] == "min-" else own <= length if match[1] else own == length
+    if match := _RANGE.fullmatch(feature):
+        length = pixels(match[3], 16.0)
+        if length is None:
+            return False
+        return SCREEN[match[1]] >= length if match[2][0] == ">" else SCREEN[match[1]] <= length
+    return feature in _TRUE_FEATURES

@@ -1,7 +1,8 @@
 """DOCX to text: the body in order, with the numbers Word shows; notes follow the paragraph that calls them.
 
-Blocks are separated by a blank line, rows of a table by a line break. A note's mark is written `[1]`.
-Headers and footers come last, each text once. Deletions, tracked or struck out, and hidden text are left out.
+Blocks are separated by a blank line, rows of a table by a line break. Marks of notes are left out of the text
+and stand before the notes as `[1]`. Headers and footers come last, each text once. Deletions, tracked or
+struck out, and hidden text are left out.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ def parse_docx(path: Path, limits: ParsingLimits) -> ExtractedDocument:
         text=builder.text,
         blocks=tuple(builder.blocks),
         hidden_characters=hidden + builder.hidden_characters,
+        doubts=tuple(builder.doubts),
+        reference_marks=builder.reference_marks,
     )
 
 
@@ -100,6 +103,7 @@ def _read(document: Document, builder: TextBuilder) -> int:
     notes = _notes(document)
     margins = list(_margins(document))
     hidden = sum(map(runs.remove, [document.element.body, *notes.values(), *margins]))
+    builder.known_marks = frozenset(runs.marks)
     numbering = Numbering(_numbering(document))
     styles = Styles(document.styles.element)
     BodyReader(builder, styles, numbering, notes).read(document.element.body)

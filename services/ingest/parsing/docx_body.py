@@ -15,6 +15,7 @@ from services.ingest.parsing.building import TextBuilder, join_cells, looks_like
 from services.ingest.parsing.docx_styles import Structure, Styles
 from services.ingest.parsing.docx_text import FALLBACK, paragraph_text
 from services.ingest.parsing.numbering import Numbering, W
+from services.ingest.parsing.raised import CALL, END
 
 _CONTAINERS = {
     f"{W}{name}" for name in ("body", "sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag")
@@ -22,6 +23,8 @@ _CONTAINERS = {
 _NOTES = {f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote"}
 
 Notes = Mapping[tuple[str, str], etree._Element]
+Called = dict[etree._Element, int]
+"""References to notes, and the numbers of the notes."""
 
 
 class BodyReader:
@@ -49,9 +52,8 @@ class BodyReader:
 
     def _read_paragraph(self, paragraph: etree._Element) -> None:
         structure = self._styles.structure(paragraph)
-        called = {note: f"[{self._noted + index}]" for index, note in enumerate(_calls(paragraph), start=1)}
-        self._noted += len(called)
-        text = self._numbered(structure, paragraph_text(paragraph, called).strip())
+        called = self._called(paragraph)
+        text = self._numbered(structure, paragraph_text(paragraph, _marks(called)).strip())
         if structure.level:
             self._builder.add(BlockKind.HEADING, " ".join(text.split()), level=structure.level)
         else:
@@ -60,8 +62,14 @@ class BodyReader:
                 (BlockKind.LIST_ITEM, 1 + (structure.depth or 0)) if listed else (BlockKind.PARAGRAPH, 0)
             )
             self._builder.add(kind, text, depth=depth)
-        for reference, mark in called.items():
-            self._read_note(reference, mark)
+        self._read_notes(called)
+
+    def _called(self, element: etree._Element) -> Called:
+        """The references to notes in an element, with the numbers of the notes."""
+        calls = element.iter(*_NOTES)
+        called = {reference: number for number, reference in enumerate(calls, start=self._noted + 1)}
+        self._noted += len(called)
+        return called
 
     def _numbered(self, structure: Structure, text: str) -> str:
         """The text behind its number; an empty paragraph shows a number too, but nobody means it."""
@@ -70,11 +78,12 @@ class BodyReader:
         number = self._numbering.next(structure.number_id or "", structure.depth or 0)
         return f"{number} {text}" if number else text
 
-    def _read_note(self, reference: etree._Element, mark: str) -> None:
-        note = self._notes.get((_NOTES[reference.tag], reference.get(f"{W}id", "")))
-        if note is not None:
-            words = " ".join(paragraph_text(paragraph) for paragraph in note.iter(f"{W}p"))
-            self._builder.add(BlockKind.PARAGRAPH, f"{mark} {words.strip()}")
+    def _read_notes(self, called: Called) -> None:
+        for reference, number in called.items():
+            note = self._notes.get((_NOTES[reference.tag], reference.get(f"{W}id", "")))
+            if note is not None:
+                words = " ".join(paragraph_text(paragraph) for paragraph in note.iter(f"{W}p"))
+                self._builder.add(BlockKind.PARAGRAPH, f"[{number}] {words.strip()}")
 
     def _read_table(self, table: etree._Element) -> list[etree._Element]:
         """Write a table's rows; one column only frames text: then its cells are returned, to be read."""
@@ -82,19 +91,22 @@ class BodyReader:
         rows = [list(_within(row, f"{W}tc")) for row in kept]
         if all(len(row) <= 1 for row in rows):
             return [cell for row in rows for cell in row]
+        called: Called = {}
         for index, row in enumerate(rows):
-            cells = [self._cell_text(cell) for cell in row]
+            called |= {key: value for cell in row for key, value in self._called(cell).items()}
+            cells = [self._cell_text(cell, _marks(called)) for cell in row]
             text = join_cells(cells)
             is_header = index == 0 and looks_like_header(cells)
             self._builder.add(BlockKind.TABLE_HEADER if is_header else BlockKind.TABLE_ROW, text)
+        self._read_notes(called)
         return []
 
-    def _cell_text(self, cell: etree._Element) -> str:
+    def _cell_text(self, cell: etree._Element, marks: Mapping[etree._Element, str]) -> str:
         merged = cell.find(f"{W}tcPr/{W}vMerge")
         if merged is not None and merged.get(f"{W}val", "continue") == "continue":
             return ""
         return " ".join(
-            self._numbered(self._styles.structure(paragraph), paragraph_text(paragraph).strip())
+            self._numbered(self._styles.structure(paragraph), paragraph_text(paragraph, marks).strip())
             for paragraph in cell.iter(f"{W}p")
         )
 
@@ -110,8 +122,8 @@ def _within(parent: etree._Element, tag: str) -> Iterator[etree._Element]:
             waiting.extend(reversed(element))
 
 
-def _calls(paragraph: etree._Element) -> list[etree._Element]:
-    return list(paragraph.iter(*_NOTES))
+def _marks(called: Called) -> dict[etree._Element, str]:
+    return {reference: f"{CALL}{number}{END}" for reference, number in called.items()}
 
 
 def _text_boxes(paragraph: etree._Element) -> Iterator[etree._Element]:

@@ -4,17 +4,21 @@ Struck-out runs go too, uncounted: what is crossed out in a contract does not ho
 Hidden is what `w:vanish` says (of the run or of its styles), type smaller than two points, and text in the
 colour of its ground, where the file says both: a table's style may paint cells, so inside a styled table only
 a cell's own shading counts, and in text boxes none. Deleted revisions, comments and alternative texts are
-never read.
+never read. Runs that stay become what Word draws of them: in capitals where the file says so, raised and
+lowered ones between the signs of `raised`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
 from services.ingest.parsing.numbering import W
+from services.ingest.parsing.raised import END, LOWERED, RAISED, SMALL, label, without_signs
 
+M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 LEAST_HALF_POINTS = 4
 """Word counts type in half points; smaller type is not read."""
 SAME_COLOUR = 12
@@ -27,12 +31,20 @@ _SAID = (
     ("dstrike", "struck twice", "1"),
     ("sz", "size", ""),
     ("color", "colour", ""),
+    ("caps", "capitals", "1"),
+    ("vertAlign", "align", ""),
+    ("position", "position", "0"),
 )
 """Elements of run properties, what they are called here, and what one without a value means."""
 _HIGHLIGHTS = {"black": "000000", "white": "FFFFFF", "none": ""}
 
 Properties = Mapping[str, str]
-"""Of a run: `vanish`, `struck`, `struck twice`, `size`, `colour` and `ground`; only what the file says."""
+"""Of a run: `vanish`, `struck`, `struck twice`, `size`, `colour`, `ground`, `capitals`, `align` and
+`position`; only what the file says."""
+LEAST_STEP = 4
+"""Half points by which words are raised or lowered in their line."""
+SMALLER = 0.8
+"""Of the size of the words before: figures that are no larger are no part of their number."""
 
 
 class HiddenRuns:
@@ -44,6 +56,8 @@ class HiddenRuns:
         self._known: dict[str, Properties] = {}
         defaults = styles.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr")
         self._defaults = _properties(defaults)
+        self.marks: set[str] = set()
+        """Those that paragraphs begin with, as notes do."""
 
     def remove(self, part: etree._Element) -> int:
         """Take hidden and struck-out runs out of a part; how many characters the hidden ones held.
@@ -53,12 +67,42 @@ class HiddenRuns:
         looks = [(run, self._look(run)) for run in part.iter(f"{W}r")]
         hidden = [run for run, look in looks if _is_hidden(run, look)]
         count = sum(len("".join((text.text or "").split())) for run in hidden for text in run.iter(f"{W}t"))
+        for text in part.iter(f"{W}t", f"{M}t"):
+            text.text = without_signs(text.text or "")
+        self._draw(looks)
         struck = [run for run, look in looks if _is_on(look, "struck") or _is_on(look, "struck twice")]
         for run in hidden + struck:
             for child in list(run):
                 if child.tag != f"{W}rPr":
                     run.remove(child)
         return count
+
+    def _draw(self, looks: list[tuple[etree._Element, Properties]]) -> None:
+        """Write capitals, and signs around what is raised or lowered."""
+        before: tuple[etree._Element | None, float] = (None, 0.0)
+        for run, look in looks:
+            texts = [text for text in run.iterchildren(f"{W}t") if text.text]
+            if not texts:
+                continue
+            if _is_on(look, "capitals"):
+                for text in texts:
+                    text.text = (text.text or "").upper()
+            size = _number(look.get("size", "")) or 0.0
+            is_smaller = run.getparent() is before[0] and 0 < size <= before[1] * SMALLER
+            sign = _sign(look) or (SMALL if is_smaller else "")
+            if sign:
+                texts[0].text = sign + (texts[0].text or "")
+                texts[-1].text = (texts[-1].text or "") + END
+                self._note_mark(run)
+            else:
+                before = (run.getparent(), size)
+
+    def _note_mark(self, run: etree._Element) -> None:
+        paragraph = next(run.iterancestors(f"{W}p"), None)
+        texts = () if paragraph is None else (text.text or "" for text in paragraph.iter(f"{W}t"))
+        mark = label(next((text for text in texts if text.strip()), ""))
+        if mark is not None:
+            self.marks.add(mark)
 
     def _look(self, run: etree._Element) -> Properties:
         paragraph = next(run.iterancestors(f"{W}p"), None)
@@ -99,6 +143,19 @@ def _is_hidden(run: etree._Element, look: Properties) -> bool:
         return True
     colour = _rgb(look.get("colour", ""))
     return colour is not None and _is_same(colour, _rgb(look.get("ground") or _ground(run)))
+
+
+def _sign(look: Properties) -> str:
+    """How a run stands in its line: the sign of `raised`, if any."""
+    align = look.get("align", "")
+    step = _number(look.get("position", "0"))
+    if align == "superscript" or (align != "subscript" and step >= LEAST_STEP):
+        return RAISED
+    return LOWERED if align == "subscript" or step <= -LEAST_STEP else ""
+
+
+def _number(value: str) -> float:
+    return float(value) if re.fullmatch(r"-?\d{1,4}", value) else 0.0
 
 
 def _is_on(look: Properties, name: str) -> bool:

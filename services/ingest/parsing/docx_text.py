@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from lxml import etree
 
 from services.ingest.parsing.numbering import W
+from services.ingest.parsing.raised import GAP, plain_formula
 
 FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -14,6 +15,7 @@ _SKIPPED = {f"{W}{name}" for name in ("del", "moveFrom", "txbxContent", "pPr", "
 _TEXTS = (f"{W}t", f"{_M}t")
 _CHARACTERS = {
     f"{W}tab": " ",
+    f"{W}ptab": " ",
     f"{W}br": "\n",
     f"{W}cr": "\n",
     f"{W}noBreakHyphen": "-",
@@ -34,10 +36,17 @@ _FRAMES = {
     f"{_M}rad": ("√(", ")"),
 }
 """What stands around parts of a formula when it is written in one line."""
+_DRAWN_FIELDS = ("EQ", "SYMBOL", "LISTNUM", "ADVANCE")
+"""Fields that show something without holding it as text."""
+_INLINE = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}inline"
+_V = "{urn:schemas-microsoft-com:vml}"
 
 
 def paragraph_text(paragraph: etree._Element, marks: Mapping[etree._Element, str] | None = None) -> str:
-    """The text of a `w:p` as Word shows it, without its number; `marks` stand for references to notes."""
+    """The text of a `w:p` as Word shows it, without its number; `marks` stand for references to notes.
+
+    What is drawn in a line and is no text leaves the sign of a gap (see `building`).
+    """
     pieces: list[str] = []
     waiting: list[etree._Element | str] = [paragraph]
     while waiting:
@@ -50,17 +59,19 @@ def paragraph_text(paragraph: etree._Element, marks: Mapping[etree._Element, str
             pieces.append(marks.get(element, "") if marks else "")
             before, after = _drawn(element)
             waiting.extend((after, *reversed(element), before))
-    return "\n".join(" ".join(line.split()) for line in "".join(pieces).split("\n"))
+    text = "".join(pieces)
+    text = plain_formula(text) if ")" in text and ("^(" in text or "_(" in text or ")/(" in text) else text
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
 def _drawn(element: etree._Element) -> tuple[str, str]:
     """What an element shows before and after what is in it."""
     if element.tag in _CHARACTERS:
         return _CHARACTERS[element.tag], ""
-    if element.tag == f"{W}sym":
-        return _symbol(element), ""
-    if element.tag == f"{W}fldChar":
-        return _form_field(element), ""
+    if element.tag in _READERS:
+        return _READERS[element.tag](element), ""
+    if element.tag == f"{W}rt":
+        return " (", ") "
     if element.tag == f"{_M}d":
         return _said(element, f"{_M}dPr/{_M}begChr", "("), _said(element, f"{_M}dPr/{_M}endChr", ")")
     if element.tag == f"{_M}naryPr":
@@ -68,6 +79,25 @@ def _drawn(element: etree._Element) -> tuple[str, str]:
     if element.tag in _FRAMES and any(text.text for text in element.iter(f"{_M}t")):
         return _FRAMES[element.tag]
     return "", ""
+
+
+def _field(element: etree._Element) -> str:
+    """The sign of a gap for a field that draws something."""
+    code = (element.text or "") if element.tag == f"{W}instrText" else element.get(f"{W}instr", "")
+    return GAP if code.upper().split()[:1] and code.upper().split()[0] in _DRAWN_FIELDS else ""
+
+
+def _picture(element: etree._Element) -> str:
+    """The sign of a gap for what is drawn in a line; the words of an old WordArt."""
+    if element.tag == f"{W}object" or element.find(_INLINE) is not None:
+        return GAP if next(element.iter(f"{W}txbxContent"), None) is None else ""
+    words = " ".join(path.get("string", "") for path in element.iter(f"{_V}textpath"))
+    if words.strip():
+        return words
+    shapes = [image.getparent() for image in element.iter(f"{_V}imagedata")]
+    return (
+        GAP if any(shape is not None and "absolute" not in shape.get("style", "") for shape in shapes) else ""
+    )
 
 
 def _symbol(element: etree._Element) -> str:
@@ -105,3 +135,14 @@ def _said(element: etree._Element, path: str, unsaid: str) -> str:
     """The character that a property of a formula names, which may be none."""
     found = element.find(path)
     return unsaid if found is None else found.get(f"{_M}val", "")
+
+
+_READERS = {
+    f"{W}sym": _symbol,
+    f"{W}fldChar": _form_field,
+    f"{W}instrText": _field,
+    f"{W}fldSimple": _field,
+    f"{W}drawing": _picture,
+    f"{W}pict": _picture,
+    f"{W}object": _picture,
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from lxml import etree
@@ -16,20 +17,16 @@ from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocume
 from services.ingest.errors import DocumentCorrupt, DocumentEmpty, DocumentEncoding
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.css import Stylesheet
+from services.ingest.parsing.html_drawn import begins_line
 from services.ingest.parsing.html_hidden import remove_hidden
+from services.ingest.parsing.html_shown import show, without_lone_controls
 from services.ingest.parsing.html_tables import Frame, read_table
 from services.ingest.parsing.html_text import is_skipped, squeeze
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.numbering import BULLET, count_as
+from services.ingest.parsing.raised import label
 from services.ingest.parsing.text import decode
 
-_BLOCKS = frozenset(
-    """
-    address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure
-    footer form h1 h2 h3 h4 h5 h6 header hr html legend li main menu ol p pre section summary table tbody td
-    tfoot th thead tr ul
-    """.split()  # noqa: SIM905 - a list would take a screen
-)
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _CHARSET = re.compile(
     rb"""<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE
@@ -78,6 +75,8 @@ def parse_html(path: Path, limits: ParsingLimits) -> ExtractedDocument:
         text=builder.text,
         blocks=tuple(builder.blocks),
         hidden_characters=hidden + builder.hidden_characters,
+        doubts=tuple(builder.doubts),
+        reference_marks=builder.reference_marks,
     )
 
 
@@ -120,15 +119,29 @@ def read_tree(root: etree._Element, builder: TextBuilder) -> int:
     """Write the visible blocks of a tree to a builder; how many characters are hidden from its readers."""
     sheet = Stylesheet(root)
     hidden = remove_hidden(root, sheet)
-    _Reader(builder, sheet).read(root)
+    show(root)
+    blocks = _Reader(sheet).read(root)
+    builder.known_marks = frozenset(mark for block in blocks if (mark := label(block.text)) is not None)
+    for block in blocks:
+        builder.add(block.kind, block.text, level=block.level, depth=block.depth)
     return hidden
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadBlock:
+    """A block before what is raised in it is told apart, see `Block`."""
+
+    kind: BlockKind
+    text: str
+    level: int | None
+    depth: int
 
 
 class _Reader:
     """Collects the text between block elements; each block element begins and ends a block."""
 
-    def __init__(self, builder: TextBuilder, sheet: Stylesheet) -> None:
-        self._builder = builder
+    def __init__(self, sheet: Stylesheet) -> None:
+        self._blocks: list[_ReadBlock] = []
         self._sheet = sheet
         self._pieces: list[str] = []
         self._level: int | None = None
@@ -137,7 +150,8 @@ class _Reader:
         self._preformatted = 0
         self._counted: dict[etree._Element, int] = {}
 
-    def read(self, root: etree._Element) -> None:
+    def read(self, root: etree._Element) -> list[_ReadBlock]:
+        """The blocks of a tree, in order; what is raised in them is between the signs of `raised`."""
         walk = etree.iterwalk(root, events=("start", "end"))
         for event, element in walk:
             if event == "end":
@@ -147,6 +161,7 @@ class _Reader:
             else:
                 self._enter(element)
         self._flush()
+        return self._blocks
 
     def _takes_table(self, element: etree._Element) -> bool:
         """Write a table of data; a table that only frames text is read like any other element."""
@@ -157,11 +172,16 @@ class _Reader:
             return False
         self._flush()
         for kind, text in table:
-            self._builder.add(kind, text)
+            self._add_block(kind, text)
         return True
 
+    def _add_block(self, kind: BlockKind, text: str, *, level: int | None = None, depth: int = 0) -> None:
+        text = without_lone_controls(text)
+        if text:
+            self._blocks.append(_ReadBlock(kind, text, level, depth))
+
     def _enter(self, element: etree._Element) -> None:
-        if element.tag in _BLOCKS:
+        if begins_line(element, self._sheet.of(element)):
             self._flush()
         if element.tag == "br":
             self._pieces.append("\n")
@@ -176,7 +196,7 @@ class _Reader:
 
     def _leave(self, element: etree._Element) -> None:
         if not is_skipped(element):
-            if element.tag in _BLOCKS:
+            if begins_line(element, self._sheet.of(element)):
                 self._flush()
             if element.tag in _HEADINGS:
                 self._level = None
@@ -198,12 +218,12 @@ class _Reader:
         if not text:
             return
         if self._level is not None:
-            self._builder.add(BlockKind.HEADING, " ".join(text.split()), level=self._level)
+            self._add_block(BlockKind.HEADING, " ".join(text.split()), level=self._level)
         elif self._mark is not None:
-            self._builder.add(BlockKind.LIST_ITEM, f"{self._mark} {text}".lstrip(), depth=self._depth)
+            self._add_block(BlockKind.LIST_ITEM, f"{self._mark} {text}".lstrip(), depth=self._depth)
             self._mark = None
         else:
-            self._builder.add(BlockKind.PARAGRAPH, text, depth=self._depth)
+            self._add_block(BlockKind.PARAGRAPH, text, depth=self._depth)
 
     def _number(self, item: etree._Element) -> str:
         """The number or bullet before a list item; empty where its style draws none."""

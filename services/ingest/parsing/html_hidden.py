@@ -1,9 +1,9 @@
 """Takes out of a page the words that its style hides from everybody who looks at it, or strikes out.
 
 Recognised: `hidden`, closed dialogues, `display: none`, `visibility`, `opacity`, tiny type, text in the
-colour of its ground, what is moved off the screen, clipped or shrunk to nothing; whether `style`, `<font>` or
-a simple rule of `<style>` says so. Not recognised: what scripts hide, rules that say where an element stands,
-and text that something else covers.
+colour of its ground, what is moved off the screen, clipped or shrunk to nothing; whether attributes or the
+sheets of the page say so (`css`). Not recognised: what scripts and the sheets of other files hide, and text
+that something else covers.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from lxml import etree
 
 from services.ingest.parsing.css import Colour, Declarations, Stylesheet, colour, is_transparent, pixels
+from services.ingest.parsing.html_drawn import Words, font_size, is_boxed
+from services.ingest.parsing.raised import without_signs
 
 LEAST_SIZE = 2.0
 """Pixels; smaller type is not read."""
@@ -40,9 +42,13 @@ class _Look:
     colour: Colour | None = None
     """None where nothing says."""
     clear: bool = False
-    """Whether its colour is transparent."""
+    """Whether its colour is transparent, and nothing else paints its letters."""
     ground: Colour | None = WHITE
     """None where it is not known."""
+    case: str = "none"
+    """How its letters are changed (`text-transform`)."""
+    boxes: bool = False
+    """Whether what is inside stands in boxes of its own (flex, grid)."""
 
     def shows(self) -> bool:
         return self.visible and not self.clear and self.size >= LEAST_SIZE and not self._is_camouflaged()
@@ -58,35 +64,70 @@ class _Look:
 def remove_hidden(root: etree._Element, sheet: Stylesheet) -> int:
     """Take hidden and struck-out words out of a tree; how many characters the hidden ones held.
 
-    White space does not count, nor what programs read in filings (inline XBRL).
+    White space does not count, nor what programs read in filings (inline XBRL). The words that stay become
+    what is drawn of them: in capitals where the style says so, raised and lowered ones between the signs of
+    `raised`, with what the sheets put before and after them.
     """
     count = 0
     out = [(element, False) for element in root.iter("ix:header")]
     looks = [_Look()]
+    words: list[Words] = []
     # A walk keeps hold of the elements above: lxml climbs the tree whenever it lets go of one, which takes
     # time quadratic in the depth.
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
         if event == "end":
             looks.pop()
-            if not looks[-1].shows() and element is not root:
-                count += _characters(element.tail)
-                element.tail = None
+            words.pop().close(element)
+            count += _tail(element, looks[-1]) if element is not root else 0
             continue
         declared = sheet.of(element)
-        is_gone = _is_gone(element, declared)
+        outer, look = looks[-1], _look(element, declared, looks[-1])
+        looks.append(look)
+        unseen = not look.shows() and element.tag in _DRAWN_WHOLE
+        is_gone = unseen or _is_gone(element, declared, outer)
         is_out = is_gone or _is_struck(element, declared)
         if is_out:
             out.append((element, is_gone))
         if is_out or element.tag in _NO_WORDS:
             walk.skip_subtree()
-            looks.append(looks[-1])
+            words.append(Words())
             continue
-        looks.append(_look(element, declared, looks[-1]))
-        if not looks[-1].shows():
-            count += _characters(element.text)
-            element.text = None
+        count += _text(element, look)
+        shrinks = look.size / outer.size if outer.size else 1.0
+        words.append(Words.of(element, sheet, shrinks, outer.boxes) if look.shows() else Words())
+        words[-1].open(element)
     return count + _take_out(out)
+
+
+def _text(element: etree._Element, look: _Look) -> int:
+    """Leave of an element's own text what is seen of it; how many characters are not."""
+    if not look.shows():
+        count = _characters(element.text)
+        element.text = None
+        return count
+    if element.text:
+        element.text = _cased(without_signs(element.text), look.case)
+    return 0
+
+
+def _tail(element: etree._Element, look: _Look) -> int:
+    """The same of the text behind an element; `look` is that of the element around both."""
+    if look.shows():
+        if element.tail:
+            element.tail = _cased(without_signs(element.tail), look.case)
+        return 0
+    count = _characters(element.tail)
+    element.tail = None
+    return count
+
+
+def _cased(text: str, case: str) -> str:
+    if case == "uppercase":
+        return text.upper()
+    if case == "lowercase":
+        return text.lower()
+    return _WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text) if case == "capitalize" else text
 
 
 def _take_out(elements: list[tuple[etree._Element, bool]]) -> int:
@@ -99,6 +140,9 @@ def _take_out(elements: list[tuple[etree._Element, bool]]) -> int:
 
 
 _NO_WORDS = frozenset({"script", "style", "head"})
+_DRAWN_WHOLE = frozenset({"img", "input", "textarea", "select", "svg", "canvas", "object", "video", "iframe"})
+"""Elements that show something besides their own text; they become nothing where they are not seen."""
+_WORD = re.compile(r"(?<![\w’'])[^\W\d_]\w*")
 _STRUCK = frozenset({"del", "s", "strike"})
 
 
@@ -107,35 +151,50 @@ def _characters(text: str | None) -> int:
 
 
 def _empty(element: etree._Element) -> None:
-    """Leave nothing in an element; what follows it stays."""
+    """Leave nothing of an element; what follows it stays."""
     tail = element.tail
     element.clear()
     element.tail = tail
+    if element.tag not in ("html", "body", "table", "tr", "td", "th", "li"):
+        element.tag = "span"
 
 
 def _is_struck(element: etree._Element, declared: Declarations) -> bool:
     """Whether an element's words are crossed out, and so do not hold, however well they are seen."""
-    drawn = declared.get("text-decoration-line") or declared.get("text-decoration", "")
-    return element.tag in _STRUCK or "line-through" in drawn
+    drawn = declared.get("text-decoration-line", "line-through" if element.tag in _STRUCK else "")
+    return "line-through" in drawn
 
 
-def _is_gone(element: etree._Element, declared: Declarations) -> bool:
+def _is_gone(element: etree._Element, declared: Declarations, outer: _Look) -> bool:
     """Whether nothing inside an element can be seen, whatever it says itself."""
-    if element.get("hidden") is not None or (element.tag == "dialog" and element.get("open") is None):
+    if element.tag == "embed":  # lxml takes what follows it for its content
+        return False
+    if declared.get("display", _default_display(element)) == "none":
         return True
     if not declared:
         return False
+    boxed = outer.boxes or is_boxed(element, declared)
     return (
-        declared.get("display") == "none"
-        or declared.get("content-visibility") == "hidden"
+        (boxed and declared.get("content-visibility") == "hidden")
         or _is_faint(declared.get("opacity", ""))
-        or any(
-            _NOTHING_LEFT.search(declared.get(name, ""))
-            for name in ("clip", "clip-path", "transform", "filter")
-        )
-        or _is_moved_away(declared)
-        or _is_shrunk(declared)
+        or any(_NOTHING_LEFT.search(declared.get(name, "")) for name in ("clip-path", "filter"))
+        or (_is_placed(declared) and _NOTHING_LEFT.search(declared.get("clip", "")) is not None)
+        or (boxed and _NOTHING_LEFT.search(declared.get("transform", "")) is not None)
+        or _is_moved_away(declared, boxed)
+        or (boxed and _is_shrunk(declared))
     )
+
+
+def _default_display(element: etree._Element) -> str:
+    """`none` for what is closed or hidden as long as no sheet says otherwise."""
+    is_closed = element.tag == "dialog" and element.get("open") is None
+    return (
+        "none" if is_closed or element.get("hidden") is not None or element.get("popover") is not None else ""
+    )
+
+
+def _is_placed(declared: Declarations) -> bool:
+    return declared.get("position", "static") in ("absolute", "fixed")
 
 
 def _is_faint(opacity: str) -> bool:
@@ -144,8 +203,8 @@ def _is_faint(opacity: str) -> bool:
     return float(opacity.rstrip("%")) * (0.01 if opacity.endswith("%") else 1) < LEAST_OPACITY
 
 
-def _is_moved_away(declared: Declarations) -> bool:
-    names = ["text-indent", "margin-left", "margin-top"]
+def _is_moved_away(declared: Declarations, boxed: bool) -> bool:
+    names = ["margin-left", *(("text-indent", "margin-top") if boxed else ())]
     if declared.get("position", "static") in ("absolute", "fixed", "relative"):
         names += ["left", "top", "right", "bottom"]
     return any((pixels(declared.get(name, ""), 16.0) or 0.0) <= OFF_SCREEN for name in names)
@@ -161,30 +220,37 @@ def _is_shrunk(declared: Declarations) -> bool:
 
 
 def _look(element: etree._Element, declared: Declarations, outer: _Look) -> _Look:
-    painted = (
-        declared.get("background-color") or declared.get("background") or element.get("bgcolor", "").lower()
-    )
+    painted = declared.get("background-color") or element.get("bgcolor", "").lower()
     painted = "" if painted and is_transparent(painted) else painted
-    written = declared.get("color") or (element.get("color", "").lower() if element.tag == "font" else "")
-    if not (painted or written or declared or element.get("background")):
-        return outer
+    letters = declared.get("-webkit-text-fill-color") or declared.get("color", "")
+    written = letters or (element.get("color", "").lower() if element.tag == "font" else "")
+    written = "" if written in ("inherit", "currentcolor") else written
+    size = font_size(element, declared.get("font-size", ""), outer.size)
+    if not (painted or written or declared or element.get("background")) and size == outer.size:
+        return replace(outer, boxes=False) if outer.boxes else outer
+    clear = is_transparent(written) and not _is_painted_otherwise(declared)
     return replace(
         outer,
         visible=_visible(declared.get("visibility", ""), outer.visible),
-        size=_size(declared.get("font-size", ""), outer.size),
-        colour=colour(written) if written and written != "inherit" else outer.colour,
-        clear=is_transparent(written) if written and written != "inherit" else outer.clear,
+        size=size,
+        colour=colour(written) if written else outer.colour,
+        clear=clear if written else outer.clear,
         ground=_ground(painted, declared, element, outer.ground),
+        case=declared.get("text-transform", outer.case).replace("inherit", outer.case),
+        boxes=declared.get("display", "").endswith(("flex", "grid")),
     )
+
+
+def _is_painted_otherwise(declared: Declarations) -> bool:
+    """Whether clear letters are seen by their shadow, their outline or the ground cut to their shape."""
+    shadow = declared.get("text-shadow", "none")
+    stroke = declared.get("-webkit-text-stroke", "") + declared.get("-webkit-text-stroke-width", "")
+    clip = declared.get("background-clip", "") + declared.get("-webkit-background-clip", "")
+    return shadow != "none" or any(map(str.isdigit, stroke)) or "text" in clip
 
 
 def _visible(value: str, outer: bool) -> bool:
     return outer if value in ("", "inherit") else value not in ("hidden", "collapse")
-
-
-def _size(value: str, outer: float) -> float:
-    length = pixels(value, outer) if value else outer
-    return 16.0 if length is None else length
 
 
 def _ground(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from lxml import etree
 
+from services.ingest.parsing.html_drawn import BLOCKS
+
 SKIPPED = frozenset(
     """
-    script style noscript noframes noembed template nav head svg math iframe object embed canvas audio video
-    button select input textarea datalist
+    script style noscript noframes noembed template nav head iframe object canvas audio video datalist
     """.split()  # noqa: SIM905 - a list would take a screen
 )
-"""Elements whose words are no part of the text: scripts, navigation, forms, drawings."""
+"""Elements whose words are no part of the text: scripts, navigation, what stands for a film."""
 
 
 def is_skipped(element: etree._Element) -> bool:
@@ -33,14 +34,9 @@ def visible_text(element: etree._Element) -> str:
     return squeeze("".join(pieces))
 
 
-_INLINE = frozenset(
-    "a abbr b bdi bdo cite code em font i ins mark q s small span strong sub sup tt u var".split()  # noqa: SIM905
-)
-
-
 def _separated(element: etree._Element, text: str | None) -> str:
-    """Text, apart from what stands before it unless the element is part of a line."""
-    return (text or "") if element.tag in _INLINE else " " + (text or "")
+    """Text, apart from what stands before it where the element begins or ends a line."""
+    return " " + (text or "") if element.tag in BLOCKS or element.tag == "br" else (text or "")
 
 
 def squeeze(text: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from services.ingest.documents import Style
+from services.ingest.parsing.raised import LOWERED, RAISED, label
 
 
 @dataclass(slots=True)
@@ -172,11 +173,20 @@ def _row(group: list[Fragment], column: int) -> Row:
         bold = only.bold_characters * 2 > len(only.text)
         return Row(only.left, only.right, only.baseline, only.size, only.text, bold, column, 1)
     group.sort(key=lambda piece: piece.left)
-    text = " ".join([piece.text for piece in group])
+    text = _line(group)
     main = max(group, key=lambda piece: len(piece.text))
     bold = sum([piece.bold_characters for piece in group]) * 2 > len(text)
     right = max([piece.right for piece in group])
     return Row(group[0].left, right, main.baseline, main.size, text, bold, column, len(group))
+
+
+def _line(pieces: Sequence[Fragment]) -> str:
+    """The text of pieces from left to right; what is raised or lowered touches what stands before it."""
+    text = pieces[0].text
+    for before, piece in pairwise(pieces):
+        touches = piece.left - before.right < before.size and piece.text.startswith((RAISED, LOWERED))
+        text += piece.text if touches else f" {piece.text}"
+    return text
 
 
 _ITEM = re.compile(
@@ -220,6 +230,8 @@ def _starts_paragraph(above: Row, row: Row, pitch: float, right_edge: int) -> bo
         return True
     if row.bold is not above.bold or abs(row.size - above.size) >= 8:
         return not (row.cells == above.cells == 1 and _runs_on(above, row, right_edge))
+    if label(row.text) is not None:
+        return True
     ended = _OPEN_END.search(above.text) is not None
     if _ITEM.match(row.text) and (ended or above.right < right_edge - 4 * size):
         return True

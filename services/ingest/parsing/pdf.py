@@ -29,6 +29,8 @@ from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.pdf_covered import Span as PdfSpan
 from services.ingest.parsing.pdf_covered import read_spans, uncovered
 from services.ingest.parsing.pdf_hidden import PageText, sift
+from services.ingest.parsing.pdf_raised import set_apart
+from services.ingest.parsing.raised import label
 from services.ingest.parsing.running import drop_running_rows
 from services.ingest.parsing.tables import Table, find_tables, may_hold_table
 
@@ -168,8 +170,11 @@ def read_text(page: pymupdf.Page) -> PageText:
 def fragments_of(text: PageText) -> list[Fragment]:
     """The pieces of a page's lines, measured and merged."""
     if text.turned:
-        return merge_spans([_upright(span, text.turned) for span in text.spans])
-    return merge_spans(map(_measured, text.spans))
+        return merge_spans(set_apart([_upright(span, text.turned) for span in text.spans]))
+    spans = [_measured(span) for span in text.spans]
+    return merge_spans(
+        spans if text.is_scan else set_apart(spans)
+    )  # a scan's words stand where they were found
 
 
 def _measured(span: PdfSpan) -> tuple[int, int, int, int, bool, str]:
@@ -207,7 +212,8 @@ def _assemble(
     unreadable: tuple[int, ...],
     limits: ParsingLimits,
 ) -> ExtractedDocument:
-    builder = TextBuilder(limits.max_characters)
+    texts = (row.text for kept in rows for row in kept)
+    builder = TextBuilder(limits.max_characters, frozenset(mark for text in texts if (mark := label(text))))
     pages: list[Page] = []
     start = 0
     for number, (content, kept) in enumerate(zip(contents, rows, strict=True), start=1):
@@ -223,6 +229,8 @@ def _assemble(
         unreadable,
         tuple(number for number, content in enumerate(contents, start=1) if content.is_scan),
         builder.hidden_characters + sum(content.hidden_characters for content in contents),
+        doubts=tuple(builder.doubts),
+        reference_marks=builder.reference_marks,
     )
 
 

@@ -16,6 +16,7 @@ import pymupdf
 from services.ingest.parsing.building import join_cells, looks_like_header, without_empty_columns
 from services.ingest.parsing.layout import Fragment
 from services.ingest.parsing.pdf_covered import Shape
+from services.ingest.parsing.raised import without_signs
 
 ALIGNED_ROWS = 2
 """Rows that share the left edge of a cell; a header and one row are the smallest table."""
@@ -69,7 +70,7 @@ def find_tables(
     for found in page.find_tables(strategy="lines").tables:
         box = pymupdf.Rect(found.bbox) * scale
         inside = [piece for piece in fragments if _is_inside(piece, box)]
-        rows = _unmerge(found.extract())
+        rows = _set_apart(_unmerge(found.extract()), inside)
         if _is_table(rows) and _letters(cell for row in rows for cell in row) == _letters(
             piece.text for piece in inside
         ):
@@ -99,6 +100,19 @@ def _is_inside(piece: Fragment, box: pymupdf.Rect) -> bool:
 def _unmerge(rows: Sequence[Sequence[str | None]]) -> list[list[str]]:
     """Cells as text; a cell merged into another is empty."""
     return [[cell or "" for cell in row] for row in rows]
+
+
+def _set_apart(rows: list[list[str]], inside: Sequence[Fragment]) -> list[list[str]]:
+    """Cells in which what is raised or lowered stands between the same signs as in the page's fragments."""
+    signed = [piece.text for piece in inside if piece.text != without_signs(piece.text)]
+    for text in signed:
+        plain = r"\s*".join(map(re.escape, "".join(without_signs(text).split())))
+        for row in rows:
+            at = next((index for index, cell in enumerate(row) if re.search(plain, cell)), None)
+            if at is not None:
+                row[at] = re.sub(plain, text.replace("\\", r"\\"), row[at], count=1)
+                break
+    return rows
 
 
 def _is_table(rows: list[list[str]]) -> bool:

@@ -1,5 +1,7 @@
 """Plain text: the extracted text is the decoded file, without a byte order mark and what nobody sees.
 
+Raised figures (`¹`) are told from numbers as in other formats (`raised`).
+
 A block is a paragraph: lines up to a blank one. Between blank lines, a run of lines that were never wrapped
 (one is longer than `WRAPPED_LINE`) is a block per line, and a hard-wrapped run longer than `LONGEST_RUN` is
 cut after lines that end a sentence and before lines that begin like an item. What separates blocks is
@@ -22,6 +24,7 @@ from services.ingest.errors import (
 )
 from services.ingest.parsing.invisible import readable
 from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.raised import label, tell_apart, without_signs
 
 LONGEST_RUN = 4_000
 """Characters; no paragraph of prose is as long, so blank lines are not what separates paragraphs here."""
@@ -58,13 +61,17 @@ def decode(data: bytes) -> str:
 
 def parse_text(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     """Read a plain text file; raises what `decode` raises, and `DocumentTooLarge`."""
-    text, unseen = readable(decode(path.read_bytes()))
+    text, unseen = readable(without_signs(decode(path.read_bytes())))
+    known = frozenset(mark for line in text.splitlines() if (mark := label(line)) is not None)
+    text, marks = tell_apart(text, known)
     if len(text) > limits.max_characters:
         raise DocumentTooLarge(f"more than {limits.max_characters} characters of text", field="path")
     blocks = tuple(Block(BlockKind.PARAGRAPH, span) for span in _paragraphs(text))
     if not blocks:
         raise DocumentEmpty("holds no text", field="path")
-    return ExtractedDocument(DocumentFormat.TEXT, None, text, blocks, hidden_characters=unseen)
+    return ExtractedDocument(
+        DocumentFormat.TEXT, None, text, blocks, hidden_characters=unseen, reference_marks=marks
+    )
 
 
 def _paragraphs(text: str) -> Iterator[Span]:

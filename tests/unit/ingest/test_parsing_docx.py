@@ -271,7 +271,7 @@ def test_a_formula_is_written_in_one_line_without_losing_what_binds_its_parts(pa
     document = docx.Document()
     append(document, paragraph(f"{run('Rate = ')}<m:oMath {maths}>{formula}</m:oMath>"))
 
-    assert parse(document).text == "Rate = fee ×(new)/(old)(a+b)x^(2)"
+    assert parse(document).text == "Rate = fee ×(new)/(old)(a+b)x^2"
 
 
 def numbered(*levels: tuple[str, int], definitions: str):
@@ -340,7 +340,8 @@ def test_footnotes_follow_the_paragraph_that_calls_them(parse):
 
     parsed = parse(with_part(saved(document), "footnotes.xml", notes, relation))
 
-    assert [text for _, text in blocks(parsed)] == ["Fees apply[1].", "[1] Except to academics.", "Next."]
+    assert [text for _, text in blocks(parsed)] == ["Fees apply.", "[1] Except to academics.", "Next."]
+    assert parsed.reference_marks == 1
 
 
 def test_headers_and_footers_come_last_without_page_numbers(parse):
@@ -426,3 +427,73 @@ def test_entities_of_a_hostile_part_are_not_expanded(parse):
             new.writestr(entry.filename, data)
 
     assert parse(buffer.getvalue()).text == "Harmless."
+
+
+M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+INLINE = 'xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"'
+V = 'xmlns:v="urn:schemas-microsoft-com:vml"'
+
+
+@pytest.mark.parametrize(
+    ("drawn", "read"),
+    [
+        (f"<w:r><w:drawing><wp:inline {INLINE}/></w:drawing></w:r>", "shall copy"),
+        ("<w:r><w:object/></w:r>", "shall copy"),
+        (
+            f'<w:r><w:pict><v:shape {V} style="width:9pt"><v:imagedata/></v:shape></w:pict></w:r>',
+            "shall copy",
+        ),
+        ("<w:r><w:instrText>EQ \\f(1,2)</w:instrText></w:r>", "shall copy"),
+        ('<w:fldSimple w:instr=" SYMBOL 174 "/>', "shall copy"),
+    ],
+    ids=["picture", "object", "old picture", "formula field", "symbol field"],
+)
+def test_a_sentence_with_a_drawing_in_it_is_incomplete(parse, drawn, read):
+    document = docx.Document()
+    append(document, paragraph(run("shall ") + drawn + run("copy")))
+
+    parsed = parse(document)
+
+    assert parsed.text == read
+    assert [doubt.kind.value for doubt in parsed.doubts] == ["missing_words"]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "read"),
+    [
+        (f'<w:r><w:pict><v:shape {V}><v:textpath string="not"/></v:shape></w:pict></w:r>', "shall not copy"),
+        (
+            "<w:ruby><w:rt>" + run("1") + "</w:rt><w:rubyBase>" + run("50") + "</w:rubyBase></w:ruby>",
+            "shall (1) 50 copy",
+        ),
+        ("<w:r><w:t>not</w:t><w:ptab/></w:r>", "shall not copy"),
+        ("<w:r><w:rPr><w:caps/></w:rPr><w:t>not</w:t></w:r>", "shall NOT copy"),
+        (f"<m:oMath {M}><m:r><m:t>not</m:t></m:r></m:oMath>", "shall not copy"),
+        ("<w:ins><w:r><w:t>not</w:t></w:r></w:ins>", "shall not copy"),
+    ],
+    ids=["word art", "ruby", "tab", "capitals", "formula", "inserted"],
+)
+def test_words_that_are_drawn_otherwise_are_read(parse, drawn, read):
+    document = docx.Document()
+    append(document, paragraph(run("shall ") + drawn + run(" copy")))
+
+    parsed = parse(document)
+
+    assert (parsed.text, parsed.doubts) == (read, ())
+
+
+def test_a_note_that_is_called_in_a_cell_follows_the_table(parse):
+    document = docx.Document()
+    table = document.add_table(2, 2)
+    for index, cell in enumerate(cell for row in table.rows for cell in row.cells):
+        cell.text = ["Fee", "Term", "USD 50", "Month"][index]
+    call = parse_xml(f'<w:r {nsdecls("w")}><w:footnoteReference w:id="7"/></w:r>')
+    table.cell(1, 0).paragraphs[0]._p.append(call)
+    note = f'<w:footnote w:id="7">{paragraph(run("Net of VAT."))}</w:footnote>'
+    notes = f"<w:footnotes {nsdecls('w')}>{note}</w:footnotes>"
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+
+    parsed = parse(with_part(saved(document), "footnotes.xml", notes, relation))
+
+    assert [text for _, text in blocks(parsed)] == ["Fee | Term", "USD 50 | Month", "[1] Net of VAT."]
+    assert parsed.reference_marks == 1
