@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,8 +130,9 @@ class Stylesheet:
         count = 0
         for sheet in root.iter("style"):
             if _applies(sheet):
-                rules = tinycss2.parse_stylesheet("".join(map(str, sheet.itertext())), True, True)
-                count += _add(matcher, rules, _Scope(), MOST_RULES - count)
+                with suppress(RecursionError):  # brackets within brackets without end are no style
+                    rules = tinycss2.parse_stylesheet("".join(map(str, sheet.itertext())), True, True)
+                    count += _add(matcher, rules, _Scope(), MOST_RULES - count)
         if count:
             self._match(root, matcher)
 
@@ -174,8 +176,11 @@ class Stylesheet:
     def _attribute(self, style: str) -> _Declared:
         known = self._attributes.get(style)
         if known is None:
-            parsed = tinycss2.parse_blocks_contents(style, True, True) if _says(style) else []
-            known = self._attributes[style] = _declared(parsed)
+            known = _Declared(NOTHING, NOTHING)
+            with suppress(RecursionError):
+                parsed = tinycss2.parse_blocks_contents(style, True, True) if _says(style) else []
+                known = _declared(parsed)
+            self._attributes[style] = known
         return known
 
 

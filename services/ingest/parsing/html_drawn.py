@@ -9,7 +9,7 @@ from typing import Self
 from lxml import etree
 
 from services.ingest.parsing.css import Declarations, Stylesheet, pixels
-from services.ingest.parsing.raised import CALL, END, GAP, LOWERED, RAISED, SMALL, without_signs
+from services.ingest.parsing.raised import CALL, END, GAP, LOWERED, RAISED, SMALL, for_tree
 
 BLOCKS = frozenset(
     """
@@ -207,11 +207,11 @@ def _content(match: re.Match[str], element: etree._Element) -> str:
         plain = _ESCAPE.sub(
             lambda found: chr(min(int(found[1], 16), 0xFFFD)) if found[1] else found[2] or "", text
         )
-        return _PRIVATE.sub(GAP, without_signs(plain))
+        return _PRIVATE.sub(GAP, for_tree(plain))
     if match[3]:
         return "“" if match[3] == "open-quote" else "”"
     if match[4]:
-        return without_signs(element.get(match[4], ""))
+        return for_tree(element.get(match[4], ""))
     return GAP if match[5] else ""
 
 

@@ -15,7 +15,7 @@ from lxml import etree
 
 from services.ingest.parsing.css import Colour, Declarations, Stylesheet, colour, is_transparent, pixels
 from services.ingest.parsing.html_drawn import Words, font_size, is_boxed
-from services.ingest.parsing.raised import without_signs
+from services.ingest.parsing.raised import for_tree
 
 LEAST_SIZE = 2.0
 """Pixels; smaller type is not read."""
@@ -107,7 +107,7 @@ def _text(element: etree._Element, look: _Look) -> int:
         element.text = None
         return count
     if element.text:
-        element.text = _cased(without_signs(element.text), look.case)
+        element.text = _cased(for_tree(element.text), look.case)
     return 0
 
 
@@ -115,7 +115,7 @@ def _tail(element: etree._Element, look: _Look) -> int:
     """The same of the text behind an element; `look` is that of the element around both."""
     if look.shows():
         if element.tail:
-            element.tail = _cased(without_signs(element.tail), look.case)
+            element.tail = _cased(for_tree(element.tail), look.case)
         return 0
     count = _characters(element.tail)
     element.tail = None

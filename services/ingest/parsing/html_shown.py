@@ -13,7 +13,7 @@ from collections.abc import Callable
 from lxml import etree
 
 from services.ingest.parsing.html_text import squeeze, visible_text
-from services.ingest.parsing.raised import GAP, plain_formula, raised, without_signs
+from services.ingest.parsing.raised import GAP, for_tree, plain_formula, raised
 
 CONTROL, CONTROL_END = "\ufdd6", "\ufdd7"
 """Around the words of a field or drawing, between the other signs of `raised`."""
@@ -59,7 +59,7 @@ def _control(text: str) -> str:
 
 
 def _said(element: etree._Element, name: str) -> str:
-    return without_signs(element.get(name, ""))
+    return for_tree(element.get(name, ""))
 
 
 def _button(element: etree._Element) -> str:

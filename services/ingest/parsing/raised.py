@@ -30,6 +30,8 @@ CONTEXT = 80
 
 _SIGNS = re.compile("[\ufdd0-\ufddf]")
 _BEGINNINGS = (RAISED, LOWERED, CALL, SMALL)
+_NO_XML = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff\ufffe\uffff]")
+_SPACING = re.compile("[\x0b\x0c\x1c-\x1f]")
 _OTHER_SIGNS = re.compile("[\ufdd6-\ufddf]")
 _HIGH = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ"
 _LOW = "₀₁₂₃₄₅₆₇₈₉₊₋₍₎"
@@ -113,6 +115,12 @@ class Place:
 def without_signs(text: str) -> str:
     """A text of a file, without characters that would pass for the signs of this module."""
     return text if text.isascii() else _SIGNS.sub("", text)
+
+
+def for_tree(text: str) -> str:
+    """The same for a text that lxml is to hold, which takes no control characters."""
+    plain = text if text.isprintable() else _NO_XML.sub("", _SPACING.sub(" ", text))
+    return without_signs(plain)
 
 
 def raised(text: str) -> str:
@@ -266,6 +274,8 @@ def _named(body: str) -> str | None:
 
 def _lower(body: str, place: Place) -> str:
     before = place.before[-1:]
+    if not any(map(str.isalnum, body)):
+        return body
     if len(body) > 6 or " " in body or not before.isalnum():
         return place.beside(body)
     if body.isdecimal() and before.isalpha() and not _GOES_ON.match(place.after):
