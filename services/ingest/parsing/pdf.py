@@ -8,7 +8,7 @@ are spelt out, and white space is one space, as a viewer copies it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from services.ingest.parsing.layout import Fragment, Paragraph, Row, make_paragr
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.pdf_covered import Span as PdfSpan
 from services.ingest.parsing.pdf_covered import read_spans, uncovered
+from services.ingest.parsing.pdf_fonts import Fonts, doubt_spans
 from services.ingest.parsing.pdf_hidden import PageText, sift
 from services.ingest.parsing.pdf_raised import set_apart
 from services.ingest.parsing.raised import label
@@ -37,9 +38,12 @@ from services.ingest.parsing.tables import Table, find_tables, may_hold_table
 SCALE = 10
 """Lengths are whole numbers: tenths of a point."""
 FLAGS = mupdf.FZ_STEXT_MEDIABOX_CLIP | mupdf.FZ_STEXT_PRESERVE_SPANS | mupdf.FZ_STEXT_COLLECT_VECTORS
-"""One line per span of one font; shapes, but no images; white space and ligatures normalised."""
+FLAGS |= mupdf.FZ_STEXT_IGNORE_ACTUALTEXT
+"""One line per span of one font; shapes, but no images; white space and ligatures normalised. What a file
+says that its glyphs stand for (ActualText) is not read: it may say anything, also nothing."""
 SHRINK_EVERY = 50
 """Pages after which MuPDF's cache of fonts and images is emptied: keeps 1,600 pages flat."""
+NO_LIES: Mapping[str, frozenset[str]] = {}
 Progress = Callable[[int, int], None]
 
 
@@ -121,11 +125,12 @@ def _title(document: pymupdf.Document) -> str | None:
 
 def _read_pages(document: pymupdf.Document, limits: ParsingLimits, progress: Progress) -> list[PageContent]:
     pages: list[PageContent] = []
+    fonts = Fonts(document)
     total = document.page_count
     characters = 0
     for number in range(total):
         try:
-            page = read_content(document.load_page(number))
+            page = read_content(document.load_page(number), fonts.lies(number))
         except mupdf.FzErrorSystem as error:
             raise MemoryError from error
         except (mupdf.FzErrorBase, RuntimeError, ValueError) as error:
@@ -140,9 +145,14 @@ def _read_pages(document: pymupdf.Document, limits: ParsingLimits, progress: Pro
     return pages
 
 
-def read_content(page: pymupdf.Page) -> PageContent:
-    """Read one page: its tables, and its rows outside them in reading order."""
+def read_content(page: pymupdf.Page, lies: Mapping[str, frozenset[str]] = NO_LIES) -> PageContent:
+    """Read one page: its tables, and its rows outside them in reading order.
+
+    `lies` are the characters that fonts show as others (see `pdf_fonts`).
+    """
     text = read_text(page)
+    if lies:
+        doubt_spans(text.spans, lies)
     fragments = fragments_of(text)
     content = PageContent([], [], False, text.hidden_characters, text.is_scan)
     if not fragments:

@@ -28,7 +28,7 @@ NOTHING_KNOWN: frozenset[str] = frozenset()
 CONTEXT = 80
 """Characters before and after a mark that are looked at."""
 
-_SIGNS = re.compile("[\ufdd0-\ufddf]")
+_SIGNS = re.compile("[\ufdd0-\ufdd4\ufdd6-\ufddf]")
 _BEGINNINGS = (RAISED, LOWERED, CALL, SMALL)
 _NO_XML = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff\ufffe\uffff]")
 _SPACING = re.compile("[\x0b\x0c\x1c-\x1f]")
@@ -113,7 +113,7 @@ class Place:
 
 
 def without_signs(text: str) -> str:
-    """A text of a file, without characters that would pass for the signs of this module."""
+    """A text of a file, without what would pass for signs of this module; a gap only makes doubt."""
     return text if text.isascii() else _SIGNS.sub("", text)
 
 

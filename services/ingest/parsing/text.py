@@ -24,7 +24,7 @@ from services.ingest.errors import (
 )
 from services.ingest.parsing.invisible import readable
 from services.ingest.parsing.limits import ParsingLimits
-from services.ingest.parsing.raised import label, tell_apart, without_signs
+from services.ingest.parsing.raised import GAP, label, tell_apart, without_signs
 
 LONGEST_RUN = 4_000
 """Characters; no paragraph of prose is as long, so blank lines are not what separates paragraphs here."""
@@ -61,7 +61,7 @@ def decode(data: bytes) -> str:
 
 def parse_text(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     """Read a plain text file; raises what `decode` raises, and `DocumentTooLarge`."""
-    text, unseen = readable(without_signs(decode(path.read_bytes())))
+    text, unseen = readable(without_signs(decode(path.read_bytes())).replace(GAP, ""))
     known = frozenset(mark for line in text.splitlines() if (mark := label(line)) is not None)
     text, marks = tell_apart(text, known)
     if len(text) > limits.max_characters:

@@ -497,3 +497,35 @@ def test_blocks_never_overlap_slice_back_and_pages_tile_the_text(parse, contents
     assert parsed.text[position:].strip() == ""
     assert [page.span.start for page in parsed.pages[1:]] == [page.span.end for page in parsed.pages[:-1]]
     assert (parsed.pages[0].span.start, parsed.pages[-1].span.end) == (0, len(parsed.text))
+
+
+def lying(document, claims: str) -> pymupdf.Document:
+    """The document with `claims` at the end of the table that says what the glyphs of its font stand for."""
+    copy = pymupdf.open("pdf", document.tobytes())
+    xref = copy.get_page_fonts(0)[0][0]
+    table = int(copy.xref_get_key(xref, "ToUnicode")[1].split()[0])
+    block = f"1 beginbfchar\n{claims}\nendbfchar\nendcmap".encode()
+    copy.update_stream(table, copy.xref_stream(table).replace(b"endcmap", block))
+    return copy
+
+
+def test_words_whose_glyphs_show_others_are_doubted(parse):
+    document = pymupdf.open()
+    document.new_page().insert_htmlbox((72, 72, 500, 300), "<p>The fee is USD 500 and never more.</p>")
+    five = 0x09 + ord("5") - 0x28
+
+    honest, lied = parse(lying(document, "<ffff> <0039>")), parse(lying(document, f"<{five:04x}> <0039>"))
+
+    assert (honest.text, honest.doubts) == ("The fee is USD 500 and never more.", ())
+    assert lied.text == "The fee is USD 900 and never more."
+    assert [lied.text[doubt.span.start : doubt.span.end] for doubt in lied.doubts] == [" 9"]
+
+
+@pytest.mark.parametrize("said", [b"()", b"(now )", b"(may )"])
+def test_what_a_file_says_of_its_glyphs_is_not_read_for_them(parse, said):
+    document = pages_of("x")
+    (xref,) = document[0].get_contents()
+    words = b"(shall ) Tj /Span <</ActualText %s>> BDC (not ) Tj EMC (copy) Tj"
+    document.update_stream(xref, b"BT /helv 12 Tf 72 700 Td " + words % said + b" ET")
+
+    assert parse(document).text == "shall not copy"
