@@ -12,6 +12,8 @@ from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.raised import CALL, END, LOWERED, RAISED, tell_apart
 from tests.unit.ingest.raised_layouts import LAYOUTS
 
+EXAMPLES = 20 if settings.default.max_examples <= 30 else 1_000
+"""Of each layout: 820 in all, and 50 times as many in `make soak`."""
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -122,7 +124,9 @@ places = st.sampled_from(["line", "heading", "item", "cell"])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(before=befores, raised=raiseds, after=afters, place=places)
 @example(before="USD 50", raised="1", after=" per month.", place="line")
 @example(before="10", raised="6", after=" copies.", place="cell")
