@@ -71,7 +71,9 @@ def test_no_letter_or_digit_is_lost_but_numbers_of_lists(text):
 PATTERNS = [named for named in patterns_of(splitting) if named[1] is not splitting._LAST_WORD]
 
 
-@pytest.mark.parametrize("piece", [".", " ", "\n", "a. ", "[1] ", "[A] ", "“", '"', "- ", "\n ", "Section 4. "])
+@pytest.mark.parametrize(
+    "piece", [".", " ", "\n", "a. ", "[1] ", "[A] ", "“", '"', "- ", "\n ", "Section 4. "]
+)
 @pytest.mark.parametrize(("name", "pattern"), PATTERNS)
 def test_a_long_text_is_cut_in_linear_time(name, pattern, piece):
     assert max(matching_grows(pattern, piece, tail=tail) for tail in ("", "x", " [")) < LINEAR
