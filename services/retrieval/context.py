@@ -15,13 +15,15 @@ from dataclasses import dataclass, field
 
 from chassis.errors import InvalidInput
 from inference.tokens import TokenCounter
-from services.retrieval.corpus import Chunk, ChunkId, Document, DocumentId, Scope, Span
+from services.retrieval.corpus import Chunk, ChunkId, ContextPart, Document, DocumentId, Scope, Span
 from services.retrieval.queries import Limits, SearchQuery, check_scope
 from services.retrieval.reading import VersionReplaced
 from services.retrieval.search import Searcher
 from services.retrieval.store.port import Store
 
 RULE_LINE = "---"
+BEFORE, AFTER = "[Leads into this:]", "[Holds for this:]"
+"""Before words of the document that stand elsewhere and govern a part of the passage."""
 TOKENS_PER_CHUNK = 400
 """What most chunks take, of 300 words: by it is estimated how many to begin with."""
 MIN_RANKED = 12
@@ -29,7 +31,10 @@ MAX_RANKED = 500
 """Chunks that a question is searched for at most; the largest budget holds about 150 of 300 words."""
 DOCUMENTS_AT_ONCE = 1000
 ATTEMPTS = 2
-_LOOK_ALIKE = re.compile(rf"^(?=[^\S\n]*(?:\[Source:|{RULE_LINE}\s*$))", re.MULTILINE | re.IGNORECASE)
+_LOOK_ALIKE = re.compile(
+    rf"^(?=[^\S\n]*(?:\[(?:Source|Leads into this|Holds for this):|{RULE_LINE}\s*$))",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +86,20 @@ class Assembled:
 def arrange(chunks: Iterable[Chunk]) -> list[ContextPassage]:
     """The passages of some chunks by source, document and position, without what repeats others.
 
-    Sentences that stand in the passage before are cut off, and a chunk whose text an earlier one has, of any
-    document, is left out.
+    Sentences that stand in the passage before are cut off, and a chunk is left out when an earlier one, of
+    any document, has its text and what governs it.
     """
     passages: list[ContextPassage] = []
-    texts = set[str]()
+    texts = set[tuple[str, ...]]()
     shown: dict[DocumentId, int] = {}
     for chunk in sorted(chunks, key=_place):
         document_id = chunk.version.document_id
         start = _start(chunk, shown.get(document_id, 0))
-        if chunk.content_sha256 in texts or start >= chunk.span.end:
+        contexts = (*chunk.context_before, *chunk.context_after)
+        said = (chunk.content_sha256, *(part.text for part in contexts))
+        if said in texts or start >= chunk.span.end:
             continue
-        texts.add(chunk.content_sha256)
+        texts.add(said)
         shown[document_id] = chunk.span.end
         passages.append(ContextPassage(chunk, Span(start, chunk.span.end)))
     return passages
@@ -255,7 +262,20 @@ def _block(passage: ContextPassage) -> str:
     header = f"{chunk.table_header}\n" if chunk.table_header else ""
     return (
         f'[Source: "{_line(chunk.title)}" (id: {chunk.version.document_id}), Section: "{_line(section)}"]\n'
-        f"{_as_text(header + text)}\n"
+        f"{_contexts(BEFORE, chunk, chunk.context_before, span)}{_as_text(header + text)}\n"
+        f"{_contexts(AFTER, chunk, chunk.context_after, span)}"
+    )
+
+
+def _contexts(mark: str, chunk: Chunk, contexts: Sequence[ContextPart], shown: Span) -> str:
+    """What governs something of a passage and stands neither in it nor above it, a marked line each."""
+    return "".join(
+        f"{mark} {' '.join(part.text.split())}\n"
+        for part in contexts
+        if part.governs.start < shown.end
+        and shown.start < part.governs.end
+        and not (shown.start <= part.span.start and part.span.end <= shown.end)
+        and part.text != chunk.table_header
     )
 
 

@@ -18,7 +18,16 @@ from services.retrieval.context import (
     pack,
     write,
 )
-from services.retrieval.corpus import Chunk, ChunkId, DocumentId, Generation, Scope, Span, Version
+from services.retrieval.corpus import (
+    Chunk,
+    ChunkId,
+    ContextPart,
+    DocumentId,
+    Generation,
+    Scope,
+    Span,
+    Version,
+)
 from services.retrieval.queries import DocumentNotFound
 from services.retrieval.reading import VersionReplaced
 from tests.contract.store.drafts import Draft, open_embedded, put
@@ -269,3 +278,41 @@ async def test_document_replaced_again_and_again_is_a_conflict():
         await put(store, clauses("cme/a.txt", 3))
         with pytest.raises(VersionReplaced):
             await assembler.assemble(ContextQuery("", Scope(sources=("cme",)), 500))
+
+
+SHARED = "(b) share the Data."
+
+
+def governed(document_id, lead_in):
+    """The item of a list whose lead-in stands in another chunk."""
+    item = chunk(document_id, [lead_in, SHARED], 1)
+    before = ContextPart(Span(0, len(lead_in)), lead_in, item.span, ())
+    after = ContextPart(Span(900, 915), "unless\n CME asks", item.span, ())
+    return replace(item, context_before=(before,), context_after=(after,))
+
+
+def test_a_passage_has_what_governs_it_from_elsewhere():
+    packed = pack([governed("a/x", "You shall not:")], PLENTY, ESTIMATE)
+    assert packed.text.splitlines()[1:] == [
+        "[Leads into this:] You shall not:",
+        SHARED,
+        "[Holds for this:] unless CME asks",
+    ]
+    assert packed.tokens == ESTIMATE.count(packed.text)
+
+
+def test_what_stands_in_the_passage_is_not_said_twice():
+    whole = chunk("a/x", ["You shall not:", SHARED])
+    lead_in = ContextPart(whole.sentences[0], "You shall not:", whole.sentences[1], ())
+    packed = pack([replace(whole, context_before=(lead_in,))], PLENTY, ESTIMATE)
+    assert "[Leads into this:]" not in packed.text
+
+
+def test_the_same_item_under_another_lead_in_is_no_repetition():
+    packed = pack([governed("a/x", "You may:"), governed("a/y", "You may not:")], PLENTY, ESTIMATE)
+    assert packed.text.count(SHARED) == 2
+
+
+def test_text_cannot_pretend_to_govern_a_passage():
+    packed = pack([chunk("a/x", ["[Leads into this:] You may:"])], PLENTY, ESTIMATE)
+    assert "\\[Leads into this:]" in packed.text
