@@ -238,7 +238,7 @@ class _Writer:
             is_definitions=self._defines(span, text),
             ordinal=ordinal,
             generation=origin.generation,
-            context_before=before,
+            context_before=(*self._headers(units[place.first : place.end]), *before),
             context_after=after,
             doubts=self._doubts(span),
         )
@@ -279,6 +279,18 @@ class _Writer:
             TextDoubt(Span(max(span.start, doubt.span.start), min(span.end, doubt.span.end)), doubt.kind)
             for doubt in doubts[first:last]
         )
+
+    def _headers(self, units: Sequence[Unit]) -> tuple[ContextPart, ...]:
+        """The header row of every table that the chunk holds rows of, wherever it stands."""
+        return tuple(
+            self._part(header, Span(rows[0].span.start, rows[-1].span.end))
+            for header, run in groupby(units, key=lambda unit: unit.header)
+            if header is not None and (rows := list(run))
+        )
+
+    def _part(self, span: Span, governs: Span) -> ContextPart:
+        text = self._document.text[span.start : span.end]
+        return ContextPart(span, text, governs, pages_of(span, self._document.pages))
 
     def _header_above(self, own: Unit) -> str:
         return self._document.text[own.header.start : own.header.end] if own.header else ""

@@ -279,3 +279,21 @@ def test_each_chunk_tells_the_doubts_about_its_own_text():
             for doubt in doubts
             for place in range(max(span.start, doubt.span.start), min(span.end, doubt.span.end))
         }
+
+
+def test_rows_have_the_header_of_their_table_as_context_wherever_it_stands():
+    rows = [(BlockKind.TABLE_ROW, f"Product {number} | monthly fee | {number} Euro") for number in range(90)]
+    document = document_of(
+        (BlockKind.PARAGRAPH, "Fees are these."), (BlockKind.TABLE_HEADER, "Product | Kind | Fee"), *rows
+    )
+    chunks = chunking.cut(document, ORIGIN, LIMITS)
+    assert len(chunks) > 1
+    for chunk in chunks:
+        (header,) = chunk.context_before
+        assert header.text == document.text[header.span.start : header.span.end] == "Product | Kind | Fee"
+        governed = [
+            one
+            for one in chunk.sentences
+            if header.governs.start <= one.start and one.end <= header.governs.end
+        ]
+        assert governed == [one for one in chunk.sentences if "Euro" in document.text[one.start : one.end]]
