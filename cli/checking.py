@@ -109,6 +109,7 @@ def _remarks(claim: CheckedClaim, citations: dict[int, Citation]) -> str:
         ),
         *(CAVEATS[caveat] for caveat in claim.caveats if caveat in CAVEATS),
         *(_place(citations[number]) for number in claim.citation_numbers if number in citations),
+        *(reflow(note.text) for note in claim.notes),
     ]
     if claim.HasField("nearest_clause"):
         parts.append(f"nearest: {claim.nearest_clause.document} › {reflow(claim.nearest_clause.section)}")

@@ -19,7 +19,6 @@ from clausegate.answer.v1.answer_pb2 import (
     GateTier,
     Metadata,
     Note,
-    NoteKind,
     Refusal,
     RefusalReason,
     Statement,
@@ -50,6 +49,7 @@ REASONS = {
     RefusalReason.REFUSAL_REASON_VALIDATION_FAILED: "no statement kept its quotes through verification",
 }
 """Of a refusal of what had passed the gate."""
+RELATED = "Possibly related"
 ANSWER_COLOUR = "green"
 REFUSAL_COLOUR = "yellow"
 
@@ -69,7 +69,8 @@ def response_panel(response: QueryResponse, asked: Asked) -> Panel:
     """The whole response, answered or refused."""
     refused = response.HasField("refusal")
     sections = _refusal_sections(response.refusal, asked) if refused else _answer_sections(response, asked)
-    verdict = "Not addressed" if refused else "Possibly related" if _is_weak(response) else "Answer"
+    answered = any(not each.possibly_related for each in response.statements)
+    verdict = "Not addressed" if refused else "Answer" if answered else RELATED
     colour = ANSWER_COLOUR if verdict == "Answer" else REFUSAL_COLOUR
     title = Text.assemble((verdict, f"bold {colour}"), (f" · {_sources(asked)}", "bold"))
     content = [question_text(asked.question), *sections, *_model_notes(response.metadata)]
@@ -95,17 +96,13 @@ def question_text(question: str) -> Text:
     return Text(reflow(question.strip()), "italic")
 
 
-def _is_weak(response: QueryResponse) -> bool:
-    """Whether every statement rests on weak evidence alone."""
-    notes = (note for note in response.notes if note.kind == NoteKind.NOTE_KIND_WEAK_EVIDENCE)
-    weak = {number for note in notes for number in note.citation_numbers}
-    return bool(weak) and all(weak.issuperset(each.citation_numbers) for each in response.statements)
-
-
 def _answer_sections(response: QueryResponse, asked: Asked) -> Iterator[RenderableType]:
     """Answer, Supporting Clauses, Definitions, Citations and Notes (LI-43), the empty ones left out."""
     citations = {citation.number: citation for citation in response.citations}
-    yield from section("Answer", (_statement(statement) for statement in response.statements))
+    yield from section(
+        "Answer", (_statement(each) for each in response.statements if not each.possibly_related)
+    )
+    yield from section(RELATED, (_statement(each) for each in response.statements if each.possibly_related))
     yield from section("Supporting clauses", _clauses(response.supporting_clauses, asked.full))
     yield from section("Definitions", (_definition(used, citations) for used in response.definitions))
     shown = _shown_quotes(response)
@@ -148,7 +145,9 @@ def _clauses(clauses: Iterable[SupportingClause], full: bool) -> Iterator[Render
         yield place(clause.document, clause.section, _pages(clause))
         words, style = _grade(clause)
         yield Barred(Text(words, style), style)
+        yield from (Barred(Text(f"{reflow(part.text)} …", "bold"), style) for part in clause.context_before)
         yield Barred(highlighted(clause, full), style)
+        yield from (Barred(Text(f"… {reflow(part.text)}", "bold"), style) for part in clause.context_after)
 
 
 def _grade(clause: SupportingClause) -> tuple[str, str]:

@@ -104,9 +104,17 @@ def _snippet(number: int, snippet: Snippet) -> Iterator[RenderableType]:
         (f"[{number}] ", "bold blue"), place(snippet.source_id, snippet.source_location, _page(snippet))
     )
     yield head if snippet.verified else head.append(" not found in the documents", "bold red")
-    yield Barred(Text(reflow(snippet.content)), "cyan" if snippet.verified else "red")
+    yield Barred(Text(_whole(snippet)), "cyan" if snippet.verified else "red")
+    for note in snippet.notes:
+        yield Padding(Text.assemble(("! ", "bold yellow"), reflow(note.text)), (0, 0, 0, 2))
     if snippet.relevance:
         yield Padding(Text(reflow(snippet.relevance), "dim"), (0, 0, 0, 2))
+
+
+def _whole(snippet: Snippet) -> str:
+    """The snippet between what leads into it and the conditions after it: alone it may say the opposite."""
+    parts = (snippet.context_before, snippet.content, snippet.context_after)
+    return " … ".join(reflow(part) for part in parts if part)
 
 
 def _page(snippet: Snippet) -> str:
@@ -125,7 +133,8 @@ def snippet_lines(done: SnippetsDone) -> Iterator[str]:
         page = f", {_page(snippet)}" if _page(snippet) else ""
         doubt = "" if snippet.verified else " (not found in the documents)"
         yield f"[{number}] {snippet.source_id} › {reflow(snippet.source_location)}{page}{doubt}"
-        yield reflow(snippet.content)
+        yield _whole(snippet)
+        yield from (f"! {reflow(note.text)}" for note in snippet.notes)
         if snippet.relevance:
             yield f"— {reflow(snippet.relevance)}"
         yield ""

@@ -14,7 +14,6 @@ from clausegate.answer.v1.answer_pb2 import (
     AbsenceEvidence,
     DefinitionInUse,
     Note,
-    NoteKind,
     Refusal,
     Statement,
     SupportingClause,
@@ -24,10 +23,11 @@ from clausegate.corpus.v1.citation_pb2 import Citation
 from gateway.slack.blocks import Item, Json, Run, Section, fitted, foreign, line
 from gateway.slack.command import Question
 
-QUESTION, STATEMENT, CLAUSE, QUOTE, NOTE, NAME = 500, 2_000, 700, 1_500, 500, 250
+QUESTION, STATEMENT, CLAUSE, CONTEXT, QUOTE, NOTE, NAME = 500, 2_000, 700, 500, 1_500, 500, 250
 """Characters shown of each; a longer text is cut, and says so."""
 BEFORE_QUOTE = 150
 """Characters of a clause shown before its first quote."""
+RELATED = "Possibly related"
 LOOKING = "Looking in the documents …"
 BUSY = "Too many questions from Slack are being answered. Ask again in a minute."
 UNKNOWN_WORKSPACE = (
@@ -55,9 +55,9 @@ def told(text: str) -> Json:
 def answer_message(response: QueryResponse, question: Question) -> Json:
     """The answer or the refusal."""
     refused = response.HasField("refusal")
-    weak = "Possibly related" if _is_weak(response) else "Answer"
-    verdict = "Not addressed" if refused else weak
-    sections = _refusal(response.refusal) if refused else _answer(response, verdict)
+    answered = any(not each.possibly_related for each in response.statements)
+    verdict = "Not addressed" if refused else "Answer" if answered else RELATED
+    sections = _refusal(response.refusal) if refused else _answer(response)
     metadata = response.metadata
     footer = [line(f"query {metadata.query_id} · trace {metadata.trace_id or 'none'}")]
     return _message(verdict, question, [*sections, Section("", tuple(footer), 1)])
@@ -86,19 +86,15 @@ def _message(verdict: str, question: Question, sections: Iterable[Section]) -> J
     }
 
 
-def _is_weak(response: QueryResponse) -> bool:
-    """Whether every statement rests on weak evidence alone."""
-    notes = (note for note in response.notes if note.kind == NoteKind.NOTE_KIND_WEAK_EVIDENCE)
-    weak = {number for note in notes for number in note.citation_numbers}
-    return bool(weak) and all(weak.issuperset(each.citation_numbers) for each in response.statements)
-
-
-def _answer(response: QueryResponse, verdict: str) -> list[Section]:
+def _answer(response: QueryResponse) -> list[Section]:
     """Notes stay where citations do not fit: they are short, and an answer without them says too much."""
     quotes = {citation.number: citation for citation in response.citations}
     definitions = [item for one in response.definitions for item in _definition(one, quotes)]
+    firm = [_statement(one) for one in response.statements if not one.possibly_related]
+    related = [_statement(one) for one in response.statements if one.possibly_related]
     return [
-        Section(verdict, tuple(map(_statement, response.statements)), 2),
+        Section("Answer", tuple(firm), 2),
+        Section(RELATED, tuple(related), 2),
         Section("Supporting Clauses", tuple(map(_clause, response.supporting_clauses)), 6),
         Section("Definitions", tuple(definitions), 5),
         Section("Citations", tuple(map(_citation, response.citations)), 4),
@@ -137,7 +133,10 @@ def _clause(clause: SupportingClause) -> Item:
         if skipped:  # to where a word begins
             skipped = clause.text.find(" ", skipped, skipped + BEFORE_QUOTE) + 1 or skipped
     before = (Run(f"[{skipped:,} characters before] … ", italic=True),) if skipped else ()
-    return line(_place(clause), quote=(*before, *foreign(clause.text[skipped:], CLAUSE)))
+    leading = [run for part in clause.context_before for run in (*foreign(part.text, CONTEXT), Run(" … "))]
+    following = [run for part in clause.context_after for run in (Run(" … "), *foreign(part.text, CONTEXT))]
+    text = foreign(clause.text[skipped:], CLAUSE)
+    return line(_place(clause), quote=(*leading, *before, *text, *following))
 
 
 def _definition(used: DefinitionInUse, quotes: Mapping[int, Citation]) -> Iterator[Item]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from services.answer.corpus import Span
+from services.answer.parts import QuotePart
 
 
 class MatchLevel(StrEnum):
@@ -46,11 +47,15 @@ class Citation:
     page: int | None
     last_page: int | None
     quote: str
+    """The texts of `parts`, joined."""
     span: Span
+    """Where the quoted words stand; what leads into them, and their conditions, are other parts."""
     chunk_id: str
     chunk_alias: str
     match_level: MatchLevel
     certificate: Certificate
+    parts: tuple[QuotePart, ...] = ()
+    """What `quote` consists of; empty only in citations that were made before they had parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,8 @@ class Statement:
     text: str
     source_prefixes: tuple[str, ...]
     citation_numbers: tuple[int, ...]
+    possibly_related: bool = False
+    """Whether it is shown as possibly related, and never as an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,10 @@ class SupportingClause:
     grade: int | None
     probability: float | None
     score: float
+    context_before: tuple[QuotePart, ...] = ()
+    """Words outside `text` that lead into parts of it."""
+    context_after: tuple[QuotePart, ...] = ()
+    """Conditions outside `text` that parts of it stand under."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +116,10 @@ class NoteKind(StrEnum):
     HIDDEN_TEXT = "hidden_text"
     SCANNED_PAGES = "scanned_pages"
     CUT_QUOTE = "cut_quote"
+    READING_ORDER = "reading_order"
+    MISSING_WORDS = "missing_words"
+    DOUBTFUL_TEXT = "doubtful_text"
+    LEFT_OUT = "left_out"
 
 
 @dataclass(frozen=True, slots=True)

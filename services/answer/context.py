@@ -12,11 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chassis.errors import Precondition
-from services.answer.corpus import Chunk, Span
+from services.answer.corpus import Chunk
+from services.answer.parts import outside, reading_of
 from services.answer.sentences import sentences_around
-from services.answer.verification.quotes import find_quote
+from services.answer.verification.places import find_in
 
 RULE_LINE = "---"
+BEFORE, AFTER = "[Leads into this:]", "[Holds for this:]"
+"""Before words of the document that stand elsewhere and govern a part of the chunk."""
 SAMPLE_CODE = "0123456789abcdef"
 """Stands for a random code where tokens are counted."""
 CODE_TOKENS = 2 * len(SAMPLE_CODE)
@@ -30,7 +33,8 @@ _UNSEEN = (
 """Unicode's Default_Ignorable_Code_Point, anchors of annotations, and the blank of Braille."""
 _LOOK_ALIKE = re.compile(
     rf"(?:^|(?<=[{_BREAKS}]))(?P<blank>(?:[^\S\n{_BREAKS}]|[{_UNSEEN}])*)"
-    rf"(?=<[{_UNSEEN}]*<[{_UNSEEN}]*<|>[{_UNSEEN}]*>[{_UNSEEN}]*>|\[[{_UNSEEN}]*Source:|\[[{_UNSEEN}]*c\d+[ab]?\]"
+    rf"(?=<[{_UNSEEN}]*<[{_UNSEEN}]*<|>[{_UNSEEN}]*>[{_UNSEEN}]*>"
+    rf"|\[[{_UNSEEN}]*(?:Source:|Leads into this:|Holds for this:|c\d+[ab]?\])"
     rf"|---\s*$)",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -51,26 +55,30 @@ class Material:
     """The chunk behind each handle; every other handle is an invention."""
 
     def quoted(self, handle: str, quote: str) -> str | None:
-        """The whole sentences of the chunk that hold a model's quote; None where it does not stand there.
+        """What the whole sentences say that hold a model's quote, see `reading_of`; None where none does.
 
         Out of `may not share` a `may share` can be quoted, see `sentences_around`.
         """
         chunk = self.handles.get(handle)
-        match = find_quote(chunk.text, quote) if chunk else None
-        if chunk is None or match is None:
+        place = find_in(chunk, quote) if chunk else None
+        if chunk is None or place is None:
             return None
-        start = chunk.span.start
-        around = sentences_around(chunk, Span(match.span.start + start, match.span.end + start))
-        return chunk.text[around.start - start : around.end - start]
+        return reading_of(chunk, sentences_around(chunk, place.span))
 
 
 def format_chunk(chunk: Chunk) -> str:
-    """A chunk below the line that says where it is from; a continued table has its header again."""
+    """A chunk below the line that says where it is from; a continued table has its header again.
+
+    What leads into parts of it from elsewhere, and conditions from elsewhere, stand in marked lines.
+    """
     section = " > ".join(chunk.heading_chain) or chunk.section
     header = f"{chunk.table_header}\n" if chunk.table_header else ""
     title, document, section = map(_line, (chunk.title, chunk.document_id, section))
     attribution = f'[Source: "{title}" (id: {document}), Section: "{section}"]'
-    return f"{attribution}\n{_as_text(header + chunk.text)}\n"
+    leading = [part for part in outside(chunk, chunk.context_before) if part.text != chunk.table_header]
+    before = "".join(f"{BEFORE} {_on_one_line(part.text)}\n" for part in leading)
+    after = "".join(f"{AFTER} {_on_one_line(part.text)}\n" for part in outside(chunk, chunk.context_after))
+    return f"{attribution}\n{before}{_as_text(header + chunk.text)}\n{after}"
 
 
 def lay_out(chunks: Sequence[Chunk], code: str) -> Material:
@@ -104,4 +112,8 @@ def _as_text(text: str) -> str:
 
 def _line(text: str) -> str:
     """One line without quotation marks that could end the attribution."""
-    return " ".join(text.replace('"', "'").split())
+    return _on_one_line(text.replace('"', "'"))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -26,6 +26,10 @@ class Span:
         """What both spans hold; they overlap."""
         return Span(max(self.start, other.start), min(self.end, other.end))
 
+    def __contains__(self, other: Span) -> bool:
+        """Whether this span holds all of another."""
+        return self.start <= other.start and other.end <= self.end
+
 
 @dataclass(frozen=True, slots=True)
 class PageSpan:

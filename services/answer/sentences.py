@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from services.answer.corpus import Chunk, Span
+from services.answer.parts import contexts_of, quoted_text
 
 MIN_WORDS = 4
 """Fewer words say nothing by themselves; rows of a table are exempt."""
@@ -16,7 +17,6 @@ CELL_SEPARATOR = " | "
 """What ingest puts between the cells of a table row."""
 
 _STOPS = tuple('.;:?!,)”"')
-_ENDS = (".", "?", "!", ".”", '."', ".)")
 _GOES_ON = re.compile(r"(?:[;,–—]|\b(?:and|or|and/or))$", re.IGNORECASE)
 _ITEM = re.compile(r"(?:(?:and|or)\s)?(?:\(?[A-Za-z0-9]{1,5}\)|[•●▪‣◦*–—-]|\d{1,2}\.)\s")
 _VALUE = re.compile(r"(?:[A-Z]{3}\s?)?[^\w\s]?\s?\d")
@@ -63,17 +63,12 @@ def table_header_of(row: Sentence) -> Sentence | None:
 
 
 def sentences_around(chunk: Chunk, span: Span) -> Span:
-    """The whole sentences that hold something of `span`, and of an item of a list what leads into the list.
+    """The whole sentences that hold something of `span`, all in code points of the document.
 
-    Without `The Licensee shall not:` an item `(b) share the Data` says the opposite. All in code points of
-    the document; `span` itself where the chunk names no sentence.
+    `span` itself where the chunk names no sentence.
     """
-    sentences = _all_of(chunk)
-    held = [i for i, one in enumerate(sentences) if one.span.overlap(span)]
-    if not held:
-        return span
-    first = sentences[_lead_in(sentences, held[0])]
-    return Span(min(span.start, first.span.start), max(span.end, sentences[held[-1]].span.end))
+    held = [one for one in chunk.sentences if one.overlap(span)]
+    return Span(min(span.start, held[0].start), max(span.end, held[-1].end)) if held else span
 
 
 def says_something(chunk: Chunk, span: Span) -> bool:
@@ -90,21 +85,30 @@ def says_something(chunk: Chunk, span: Span) -> bool:
 
 
 def begins_earlier(chunk: Chunk, span: Span) -> bool:
-    """Whether `span` begins within a list, a sentence or a table whose beginning an earlier chunk holds.
+    """Whether `span` begins within a list, a sentence or a table whose beginning an earlier chunk holds, and
+    this one does not keep.
 
     Then nobody can tell from it what it means: `(q) share the Data;` may be allowed, or forbidden.
     """
     sentences = _all_of(chunk)
     first = next((i for i, one in enumerate(sentences) if one.span.overlap(span)), None)
-    if first is None or chunk.span.start == 0:
+    led_in = any(part.span.start < span.start for part in contexts_of(chunk, span))
+    if first is None or chunk.span.start == 0 or led_in:
         return False
     if _is_row(sentences[first]):
         headed = table_header_of(sentences[first]) or _heads_table(sentences, first)
         return bool(chunk.table_header) and not headed
+    while first > 0 and all(_ITEM.match(one.text) for one in sentences[first - 1 : first + 1]):
+        first -= 1
     text = sentences[first].text
     item = _ITEM.match(text)
     begun = text[item.end() if item else 0 :][:1].islower() or (item and _GOES_ON.search(text))
     return first == 0 and bool(begun)
+
+
+def said_by(sentence: Sentence) -> str:
+    """What a quote of a sentence says: an item of a list with what leads into it, and its conditions."""
+    return quoted_text(sentence.chunk, sentence.span)
 
 
 def read_as(sentence: Sentence) -> str:
@@ -123,28 +127,10 @@ def _all_of(chunk: Chunk) -> list[Sentence]:
     ]
 
 
-def _lead_in(sentences: Sequence[Sentence], i: int) -> int:
-    """Where the sentence begins that sentence `i` is an item or the end of; `i` itself for any other."""
-    at = begins = i
-    while at > 0:
-        text, before = sentences[at].text, sentences[at - 1].text
-        if before.endswith(":") or _GOES_ON.search(before):
-            begins = at - 1
-        elif not (_ITEM.match(text) and _is_sibling(before)):
-            break
-        at -= 1
-    return begins
-
-
-def _is_sibling(text: str) -> bool:
-    """Whether a text may be the item of a list before another one: a numbered clause, `1. …`, is none."""
-    return _ITEM.match(text) is not None and (not text[0].isdigit() or not text.endswith(_ENDS))
-
-
 def _stands_alone(sentences: Sequence[Sentence], i: int) -> bool:
     if _is_row(sentences[i]):
         return not _heads_table(sentences, i)
-    return not _is_fragment(sentences[i].text)
+    return not _is_fragment(said_by(sentences[i]))
 
 
 def _is_row(sentence: Sentence) -> bool:

@@ -58,13 +58,18 @@ def assert_explained(failure: Failure, played: Played, contract: str) -> None:
 
 
 async def assert_citations(reader: Reader, citations) -> None:
-    """Every quote is a contiguous stretch of its chunk, as stored, and of the text, where it says."""
+    """Every quote is made of stretches of the text, where it says; its words are those of its chunk."""
     chunks = await reader.chunks([citation.chunk_id for citation in citations])
     for citation in citations:
         start, end, chunk = citation.span.start, citation.span.end, chunks[citation.chunk_id]
         assert citation.quote.strip()
-        assert citation.quote == TEXTS[citation.document][start:end]
-        assert citation.quote == chunk.text[start - chunk.span.start : end - chunk.span.start]
+        text = TEXTS[citation.document]
+        assert [part.text for part in citation.parts] == [
+            text[part.span.start : part.span.end] for part in citation.parts
+        ]
+        assert citation.quote == " … ".join(part.text for part in citation.parts)
+        assert any(part.span.start <= start < end <= part.span.end for part in citation.parts)
+        assert text[start:end] == chunk.text[start - chunk.span.start : end - chunk.span.start]
         assert chunk.span.start <= start < end <= chunk.span.end
         assert (citation.document, citation.source) == (chunk.document_id, chunk.source)
 

@@ -311,7 +311,8 @@ def tampered(citation: Citation, path: tuple[str, ...], change: Callable[[object
     copy.CopyFrom(citation)
     owner = copy
     for name in path[:-1]:
-        owner = getattr(owner, name)
+        inner = getattr(owner, name)
+        owner = inner[0] if name == "parts" else inner
     setattr(owner, path[-1], change(getattr(owner, path[-1])))
     return copy
 

@@ -105,7 +105,7 @@ async def test_an_answer_takes_two_calls_and_says_who_graded_and_who_answered(st
     assert asked(server) == ["grade", "answer"]
     assert any(LAW_SENTENCE in statement.text for statement in response.statements)
     metadata = response.metadata
-    assert (metadata.model, metadata.grader, metadata.prompt_version) == ("gpt-4.1", "gpt-4.1", "answer/1")
+    assert (metadata.model, metadata.grader, metadata.prompt_version) == ("gpt-4.1", "gpt-4.1", "answer/2")
     assert (metadata.grading_failure, metadata.dropped_statements) == ("", 0)
     assert {one.certificate.model for one in response.citations} == {"gpt-4.1"}
     assert all(len(one.certificate.prompt_sha256) == 64 for one in response.citations)

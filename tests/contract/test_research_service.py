@@ -166,7 +166,7 @@ async def test_usage_and_metadata_tell_of_the_one_call(model, server):
     assert (stage.stage, stage.model, stage.calls, stage.repairs) == ("snippets", "gpt-4o", 1, 0)
     assert stage.priced
     assert stage.cost_usd > 0
-    assert (result.metadata.model, result.metadata.prompt_version) == ("gpt-4o", "snippets/1")
+    assert (result.metadata.model, result.metadata.prompt_version) == ("gpt-4o", "snippets/2")
     assert result.metadata.grader == "local"
     assert result.metadata.normalized_query == "monthly display fee each device"
     assert len(server.chats) == 1

@@ -119,7 +119,7 @@ async def test_numbers_come_from_a_quote_that_is_cited(stubs, model):
     assert FEE in citation.quote
     assert TEXTS[citation.document][citation.span.start : citation.span.end] == citation.quote
     assert citation.match_level == citation_pb2.MATCH_LEVEL_EXACT
-    assert (citation.certificate.model, citation.certificate.prompt_version) == ("gpt-4.1", "rewrite/1")
+    assert (citation.certificate.model, citation.certificate.prompt_version) == ("gpt-4.1", "rewrite/2")
     assert len(citation.certificate.prompt_sha256) == 64
 
 
@@ -278,7 +278,7 @@ async def test_every_call_leaves_one_audit_record(stubs, model, folder):
 async def test_metadata_tells_of_material_model_and_prompt(stubs, model):
     model.respond = with_fee()
     metadata = (await stubs.rewriting.Rewrite(asked(sources=["cme"]))).metadata
-    assert (metadata.model, metadata.prompt_version) == ("gpt-4.1", "rewrite/1")
+    assert (metadata.model, metadata.prompt_version) == ("gpt-4.1", "rewrite/2")
     assert metadata.context_tokens > 0
     assert metadata.index_revision
 

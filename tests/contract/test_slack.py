@@ -423,9 +423,9 @@ async def test_a_refusal_is_its_sentence_the_nearest_clauses_and_what_was_search
 
 
 async def test_an_answer_of_weak_evidence_is_not_called_an_answer(client, script, slack):
-    weak = answer_pb2.Note(kind=answer_pb2.NOTE_KIND_WEAK_EVIDENCE, text="Weak.", citation_numbers=[1])
     response = an_answer()
-    response.notes.append(weak)
+    for statement in response.statements:
+        statement.possibly_related = True
     script.response = response
     post = await asked(client, slack, "May I?")
     assert "Possibly related" in shown(post)

@@ -17,7 +17,7 @@ from tests.fakes.prompts import BLOCK, Passage, Shown, read
 from tests.fakes.wire import Request
 
 MAX_QUOTED = 3
-MAX_CLAIM = 1_000
+MAX_STATEMENT, MAX_CLAIM = 2_000, 1_000
 _MARKUP = re.compile(r"[<\[\\]")
 """What claims of an article may not hold, though a document may."""
 
@@ -47,7 +47,7 @@ def _best(shown: Shown) -> list[tuple[Passage, str]]:
 
 def _answer(shown: Shown) -> Any:
     statements = [
-        {"text": _line(sentence), "quotes": [{"chunk": one.handle, "quote": sentence}]}
+        {"text": _line(sentence)[:MAX_STATEMENT], "quotes": [{"chunk": one.handle, "quote": sentence}]}
         for one, sentence in _best(shown)
     ]
     return {"addressed": bool(statements), "statements": statements}

@@ -22,50 +22,51 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from clausegate.corpus.v1 import citation_pb2 as clausegate_dot_corpus_dot_v1_dot_citation__pb2
 from clausegate.corpus.v1 import span_pb2 as clausegate_dot_corpus_dot_v1_dot_span__pb2
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!clausegate/answer/v1/answer.proto\x12\x14\x63lausegate.answer.v1\x1a\x1f\x63lausegate/corpus/v1/span.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"L\n\tStatement\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x17\n\x0fsource_prefixes\x18\x02 \x03(\t\x12\x18\n\x10\x63itation_numbers\x18\x03 \x03(\x05\"\xf8\x02\n\x10SupportingClause\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x63hunk_alias\x18\x02 \x01(\t\x12\x10\n\x08\x64ocument\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\r\n\x05title\x18\x05 \x01(\t\x12\x0f\n\x07section\x18\x06 \x01(\t\x12\x11\n\x04page\x18\x07 \x01(\x05H\x00\x88\x01\x01\x12\x16\n\tlast_page\x18\x08 \x01(\x05H\x01\x88\x01\x01\x12\x0c\n\x04text\x18\t \x01(\t\x12(\n\x04span\x18\n \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12*\n\x06quoted\x18\x0b \x03(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x12\n\x05grade\x18\x0c \x01(\x05H\x02\x88\x01\x01\x12\x18\n\x0bprobability\x18\r \x01(\x01H\x03\x88\x01\x01\x12\r\n\x05score\x18\x0e \x01(\x01\x42\x07\n\x05_pageB\x0c\n\n_last_pageB\x08\n\x06_gradeB\x0e\n\x0c_probability\"~\n\x0f\x44\x65\x66initionInUse\x12\x0c\n\x04term\x18\x01 \x01(\t\x12\x17\n\x0f\x63itation_number\x18\x02 \x01(\x05\x12$\n\x1c\x63onflicting_citation_numbers\x18\x03 \x03(\x05\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12\x0f\n\x07used_by\x18\x05 \x01(\t\"\\\n\x04Note\x12,\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.clausegate.answer.v1.NoteKind\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x18\n\x10\x63itation_numbers\x18\x03 \x03(\x05\"\xb3\x02\n\x0cGateDecision\x12\x0f\n\x07\x65nabled\x18\x01 \x01(\x08\x12\x0e\n\x06passed\x18\x02 \x01(\x08\x12,\n\x04tier\x18\x03 \x01(\x0e\x32\x1e.clausegate.answer.v1.GateTier\x12,\n\x04rule\x18\x04 \x01(\x0e\x32\x1e.clausegate.answer.v1.GateRule\x12\x16\n\ttop_score\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\tthreshold\x18\x06 \x01(\x01\x12\x1b\n\x13min_chunks_required\x18\x07 \x01(\x05\x12\x1e\n\x16\x63hunks_above_threshold\x18\x08 \x01(\x05\x12\x12\n\x05ratio\x18\t \x01(\x01H\x01\x88\x01\x01\x12\x12\n\ncalibrated\x18\n \x01(\x08\x42\x0c\n\n_top_scoreB\x08\n\x06_ratio\"(\n\x08TermHits\x12\x0c\n\x04term\x18\x01 \x01(\t\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x05\"\xaa\x01\n\x0f\x41\x62senceEvidence\x12\x16\n\x0eindex_revision\x18\x01 \x01(\t\x12\x1a\n\x12\x64ocuments_searched\x18\x02 \x01(\x05\x12\x16\n\x0epages_searched\x18\x03 \x01(\x05\x12\x18\n\x10unreadable_pages\x18\x04 \x01(\x05\x12\x31\n\tterm_hits\x18\x05 \x03(\x0b\x32\x1e.clausegate.answer.v1.TermHits\"\xa6\x02\n\x07Refusal\x12\x33\n\x06reason\x18\x01 \x01(\x0e\x32#.clausegate.answer.v1.RefusalReason\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0f\n\x07missing\x18\x03 \x01(\t\x12\x30\n\x04gate\x18\x04 \x01(\x0b\x32\".clausegate.answer.v1.GateDecision\x12?\n\x0fnearest_clauses\x18\x05 \x03(\x0b\x32&.clausegate.answer.v1.SupportingClause\x12\x36\n\x07\x61\x62sence\x18\x06 \x01(\x0b\x32%.clausegate.answer.v1.AbsenceEvidence\x12\x19\n\x11\x64\x65\x63lined_by_model\x18\x07 \x01(\x08\"\x8a\x01\n\x0bGradedChunk\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x63hunk_alias\x18\x02 \x01(\t\x12\r\n\x05grade\x18\x03 \x01(\x05\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x18\n\x0bprobability\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x0c\n\x04kept\x18\x06 \x01(\x08\x42\x0e\n\x0c_probability\"\xd9\x02\n\x08Metadata\x12\x10\n\x08query_id\x18\x01 \x01(\t\x12\x10\n\x08trace_id\x18\x02 \x01(\t\x12\x16\n\x0e\x63ontext_tokens\x18\x03 \x01(\x05\x12\x16\n\x0etoken_encoding\x18\x04 \x01(\t\x12\r\n\x05model\x18\x05 \x01(\t\x12\x0e\n\x06grader\x18\x06 \x01(\t\x12\x16\n\x0eindex_revision\x18\x07 \x01(\t\x12\x18\n\x10normalized_query\x18\x08 \x01(\t\x12/\n\x0b\x66inished_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x07latency\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x16\n\x0eprompt_version\x18\x0b \x01(\t\x12\x17\n\x0fgrading_failure\x18\x0c \x01(\t\x12\x1a\n\x12\x64ropped_statements\x18\r \x01(\x05\"\x9e\x01\n\nStageUsage\x12\r\n\x05stage\x18\x01 \x01(\t\x12\r\n\x05model\x18\x02 \x01(\t\x12\x15\n\rprompt_tokens\x18\x03 \x01(\x05\x12\x19\n\x11\x63ompletion_tokens\x18\x04 \x01(\x05\x12\x10\n\x08\x63ost_usd\x18\x05 \x01(\x01\x12\x0e\n\x06priced\x18\x06 \x01(\x08\x12\r\n\x05\x63\x61lls\x18\x07 \x01(\x05\x12\x0f\n\x07repairs\x18\x08 \x01(\x05\"\x89\x01\n\rStageEstimate\x12\r\n\x05stage\x18\x01 \x01(\t\x12\r\n\x05model\x18\x02 \x01(\t\x12\x15\n\rprompt_tokens\x18\x03 \x01(\x05\x12\x1d\n\x15max_completion_tokens\x18\x04 \x01(\x05\x12\x14\n\x0cmax_cost_usd\x18\x05 \x01(\x01\x12\x0e\n\x06priced\x18\x06 \x01(\x08\"S\n\x06\x44ryRun\x12\x33\n\x06stages\x18\x01 \x03(\x0b\x32#.clausegate.answer.v1.StageEstimate\x12\x14\n\x0cmax_cost_usd\x18\x02 \x01(\x01*\xaf\x02\n\x08NoteKind\x12\x19\n\x15NOTE_KIND_UNSPECIFIED\x10\x00\x12!\n\x1dNOTE_KIND_DEFINITION_CONFLICT\x10\x01\x12\x1c\n\x18NOTE_KIND_VALUE_CONFLICT\x10\x02\x12\x1d\n\x19NOTE_KIND_CROSS_REFERENCE\x10\x03\x12\x1e\n\x1aNOTE_KIND_UNREADABLE_PAGES\x10\x04\x12\x1a\n\x16NOTE_KIND_UNCALIBRATED\x10\x05\x12\x1b\n\x17NOTE_KIND_WEAK_EVIDENCE\x10\x06\x12\x19\n\x15NOTE_KIND_HIDDEN_TEXT\x10\x07\x12\x1b\n\x17NOTE_KIND_SCANNED_PAGES\x10\x08\x12\x17\n\x13NOTE_KIND_CUT_QUOTE\x10\t*\xd3\x01\n\rRefusalReason\x12\x1e\n\x1aREFUSAL_REASON_UNSPECIFIED\x10\x00\x12&\n\"REFUSAL_REASON_NO_CHUNKS_RETRIEVED\x10\x01\x12%\n!REFUSAL_REASON_CONFIDENCE_TOO_LOW\x10\x02\x12-\n)REFUSAL_REASON_EMPTY_CONTEXT_AFTER_BUDGET\x10\x03\x12$\n REFUSAL_REASON_VALIDATION_FAILED\x10\x04*\xd3\x01\n\x08GateRule\x12\x19\n\x15GATE_RULE_UNSPECIFIED\x10\x00\x12\x14\n\x10GATE_RULE_PASSED\x10\x01\x12\x1f\n\x1bGATE_RULE_NOTHING_RETRIEVED\x10\x02\x12\x1d\n\x19GATE_RULE_BELOW_THRESHOLD\x10\x03\x12\x1c\n\x18GATE_RULE_TOO_FEW_CHUNKS\x10\x04\x12\x1b\n\x17GATE_RULE_SCORE_TOO_LOW\x10\x05\x12\x1b\n\x17GATE_RULE_RATIO_TOO_LOW\x10\x06*N\n\x08GateTier\x12\x19\n\x15GATE_TIER_UNSPECIFIED\x10\x00\x12\x14\n\x10GATE_TIER_GRADED\x10\x01\x12\x11\n\rGATE_TIER_RAW\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!clausegate/answer/v1/answer.proto\x12\x14\x63lausegate.answer.v1\x1a#clausegate/corpus/v1/citation.proto\x1a\x1f\x63lausegate/corpus/v1/span.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"f\n\tStatement\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x17\n\x0fsource_prefixes\x18\x02 \x03(\t\x12\x18\n\x10\x63itation_numbers\x18\x03 \x03(\x05\x12\x18\n\x10possibly_related\x18\x04 \x01(\x08\"\xe9\x03\n\x10SupportingClause\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x63hunk_alias\x18\x02 \x01(\t\x12\x10\n\x08\x64ocument\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\r\n\x05title\x18\x05 \x01(\t\x12\x0f\n\x07section\x18\x06 \x01(\t\x12\x11\n\x04page\x18\x07 \x01(\x05H\x00\x88\x01\x01\x12\x16\n\tlast_page\x18\x08 \x01(\x05H\x01\x88\x01\x01\x12\x0c\n\x04text\x18\t \x01(\t\x12(\n\x04span\x18\n \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12*\n\x06quoted\x18\x0b \x03(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x12\n\x05grade\x18\x0c \x01(\x05H\x02\x88\x01\x01\x12\x18\n\x0bprobability\x18\r \x01(\x01H\x03\x88\x01\x01\x12\r\n\x05score\x18\x0e \x01(\x01\x12\x37\n\x0e\x63ontext_before\x18\x0f \x03(\x0b\x32\x1f.clausegate.corpus.v1.QuotePart\x12\x36\n\rcontext_after\x18\x10 \x03(\x0b\x32\x1f.clausegate.corpus.v1.QuotePartB\x07\n\x05_pageB\x0c\n\n_last_pageB\x08\n\x06_gradeB\x0e\n\x0c_probability\"~\n\x0f\x44\x65\x66initionInUse\x12\x0c\n\x04term\x18\x01 \x01(\t\x12\x17\n\x0f\x63itation_number\x18\x02 \x01(\x05\x12$\n\x1c\x63onflicting_citation_numbers\x18\x03 \x03(\x05\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12\x0f\n\x07used_by\x18\x05 \x01(\t\"\\\n\x04Note\x12,\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.clausegate.answer.v1.NoteKind\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x18\n\x10\x63itation_numbers\x18\x03 \x03(\x05\"\xb3\x02\n\x0cGateDecision\x12\x0f\n\x07\x65nabled\x18\x01 \x01(\x08\x12\x0e\n\x06passed\x18\x02 \x01(\x08\x12,\n\x04tier\x18\x03 \x01(\x0e\x32\x1e.clausegate.answer.v1.GateTier\x12,\n\x04rule\x18\x04 \x01(\x0e\x32\x1e.clausegate.answer.v1.GateRule\x12\x16\n\ttop_score\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\tthreshold\x18\x06 \x01(\x01\x12\x1b\n\x13min_chunks_required\x18\x07 \x01(\x05\x12\x1e\n\x16\x63hunks_above_threshold\x18\x08 \x01(\x05\x12\x12\n\x05ratio\x18\t \x01(\x01H\x01\x88\x01\x01\x12\x12\n\ncalibrated\x18\n \x01(\x08\x42\x0c\n\n_top_scoreB\x08\n\x06_ratio\"(\n\x08TermHits\x12\x0c\n\x04term\x18\x01 \x01(\t\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x05\"\xaa\x01\n\x0f\x41\x62senceEvidence\x12\x16\n\x0eindex_revision\x18\x01 \x01(\t\x12\x1a\n\x12\x64ocuments_searched\x18\x02 \x01(\x05\x12\x16\n\x0epages_searched\x18\x03 \x01(\x05\x12\x18\n\x10unreadable_pages\x18\x04 \x01(\x05\x12\x31\n\tterm_hits\x18\x05 \x03(\x0b\x32\x1e.clausegate.answer.v1.TermHits\"\xa6\x02\n\x07Refusal\x12\x33\n\x06reason\x18\x01 \x01(\x0e\x32#.clausegate.answer.v1.RefusalReason\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0f\n\x07missing\x18\x03 \x01(\t\x12\x30\n\x04gate\x18\x04 \x01(\x0b\x32\".clausegate.answer.v1.GateDecision\x12?\n\x0fnearest_clauses\x18\x05 \x03(\x0b\x32&.clausegate.answer.v1.SupportingClause\x12\x36\n\x07\x61\x62sence\x18\x06 \x01(\x0b\x32%.clausegate.answer.v1.AbsenceEvidence\x12\x19\n\x11\x64\x65\x63lined_by_model\x18\x07 \x01(\x08\"\x8a\x01\n\x0bGradedChunk\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x63hunk_alias\x18\x02 \x01(\t\x12\r\n\x05grade\x18\x03 \x01(\x05\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x18\n\x0bprobability\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x0c\n\x04kept\x18\x06 \x01(\x08\x42\x0e\n\x0c_probability\"\xd9\x02\n\x08Metadata\x12\x10\n\x08query_id\x18\x01 \x01(\t\x12\x10\n\x08trace_id\x18\x02 \x01(\t\x12\x16\n\x0e\x63ontext_tokens\x18\x03 \x01(\x05\x12\x16\n\x0etoken_encoding\x18\x04 \x01(\t\x12\r\n\x05model\x18\x05 \x01(\t\x12\x0e\n\x06grader\x18\x06 \x01(\t\x12\x16\n\x0eindex_revision\x18\x07 \x01(\t\x12\x18\n\x10normalized_query\x18\x08 \x01(\t\x12/\n\x0b\x66inished_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x07latency\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x16\n\x0eprompt_version\x18\x0b \x01(\t\x12\x17\n\x0fgrading_failure\x18\x0c \x01(\t\x12\x1a\n\x12\x64ropped_statements\x18\r \x01(\x05\"\x9e\x01\n\nStageUsage\x12\r\n\x05stage\x18\x01 \x01(\t\x12\r\n\x05model\x18\x02 \x01(\t\x12\x15\n\rprompt_tokens\x18\x03 \x01(\x05\x12\x19\n\x11\x63ompletion_tokens\x18\x04 \x01(\x05\x12\x10\n\x08\x63ost_usd\x18\x05 \x01(\x01\x12\x0e\n\x06priced\x18\x06 \x01(\x08\x12\r\n\x05\x63\x61lls\x18\x07 \x01(\x05\x12\x0f\n\x07repairs\x18\x08 \x01(\x05\"\x89\x01\n\rStageEstimate\x12\r\n\x05stage\x18\x01 \x01(\t\x12\r\n\x05model\x18\x02 \x01(\t\x12\x15\n\rprompt_tokens\x18\x03 \x01(\x05\x12\x1d\n\x15max_completion_tokens\x18\x04 \x01(\x05\x12\x14\n\x0cmax_cost_usd\x18\x05 \x01(\x01\x12\x0e\n\x06priced\x18\x06 \x01(\x08\"S\n\x06\x44ryRun\x12\x33\n\x06stages\x18\x01 \x03(\x0b\x32#.clausegate.answer.v1.StageEstimate\x12\x14\n\x0cmax_cost_usd\x18\x02 \x01(\x01*\x9e\x03\n\x08NoteKind\x12\x19\n\x15NOTE_KIND_UNSPECIFIED\x10\x00\x12!\n\x1dNOTE_KIND_DEFINITION_CONFLICT\x10\x01\x12\x1c\n\x18NOTE_KIND_VALUE_CONFLICT\x10\x02\x12\x1d\n\x19NOTE_KIND_CROSS_REFERENCE\x10\x03\x12\x1e\n\x1aNOTE_KIND_UNREADABLE_PAGES\x10\x04\x12\x1a\n\x16NOTE_KIND_UNCALIBRATED\x10\x05\x12\x1b\n\x17NOTE_KIND_WEAK_EVIDENCE\x10\x06\x12\x19\n\x15NOTE_KIND_HIDDEN_TEXT\x10\x07\x12\x1b\n\x17NOTE_KIND_SCANNED_PAGES\x10\x08\x12\x17\n\x13NOTE_KIND_CUT_QUOTE\x10\t\x12\x1b\n\x17NOTE_KIND_READING_ORDER\x10\n\x12\x1b\n\x17NOTE_KIND_MISSING_WORDS\x10\x0b\x12\x1b\n\x17NOTE_KIND_DOUBTFUL_TEXT\x10\x0c\x12\x16\n\x12NOTE_KIND_LEFT_OUT\x10\r*\xd3\x01\n\rRefusalReason\x12\x1e\n\x1aREFUSAL_REASON_UNSPECIFIED\x10\x00\x12&\n\"REFUSAL_REASON_NO_CHUNKS_RETRIEVED\x10\x01\x12%\n!REFUSAL_REASON_CONFIDENCE_TOO_LOW\x10\x02\x12-\n)REFUSAL_REASON_EMPTY_CONTEXT_AFTER_BUDGET\x10\x03\x12$\n REFUSAL_REASON_VALIDATION_FAILED\x10\x04*\xd3\x01\n\x08GateRule\x12\x19\n\x15GATE_RULE_UNSPECIFIED\x10\x00\x12\x14\n\x10GATE_RULE_PASSED\x10\x01\x12\x1f\n\x1bGATE_RULE_NOTHING_RETRIEVED\x10\x02\x12\x1d\n\x19GATE_RULE_BELOW_THRESHOLD\x10\x03\x12\x1c\n\x18GATE_RULE_TOO_FEW_CHUNKS\x10\x04\x12\x1b\n\x17GATE_RULE_SCORE_TOO_LOW\x10\x05\x12\x1b\n\x17GATE_RULE_RATIO_TOO_LOW\x10\x06*N\n\x08GateTier\x12\x19\n\x15GATE_TIER_UNSPECIFIED\x10\x00\x12\x14\n\x10GATE_TIER_GRADED\x10\x01\x12\x11\n\rGATE_TIER_RAW\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.answer.v1.answer_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_NOTEKIND']._serialized_start=2534
-  _globals['_NOTEKIND']._serialized_end=2837
-  _globals['_REFUSALREASON']._serialized_start=2840
-  _globals['_REFUSALREASON']._serialized_end=3051
-  _globals['_GATERULE']._serialized_start=3054
-  _globals['_GATERULE']._serialized_end=3265
-  _globals['_GATETIER']._serialized_start=3267
-  _globals['_GATETIER']._serialized_end=3345
-  _globals['_STATEMENT']._serialized_start=157
-  _globals['_STATEMENT']._serialized_end=233
-  _globals['_SUPPORTINGCLAUSE']._serialized_start=236
-  _globals['_SUPPORTINGCLAUSE']._serialized_end=612
-  _globals['_DEFINITIONINUSE']._serialized_start=614
-  _globals['_DEFINITIONINUSE']._serialized_end=740
-  _globals['_NOTE']._serialized_start=742
-  _globals['_NOTE']._serialized_end=834
-  _globals['_GATEDECISION']._serialized_start=837
-  _globals['_GATEDECISION']._serialized_end=1144
-  _globals['_TERMHITS']._serialized_start=1146
-  _globals['_TERMHITS']._serialized_end=1186
-  _globals['_ABSENCEEVIDENCE']._serialized_start=1189
-  _globals['_ABSENCEEVIDENCE']._serialized_end=1359
-  _globals['_REFUSAL']._serialized_start=1362
-  _globals['_REFUSAL']._serialized_end=1656
-  _globals['_GRADEDCHUNK']._serialized_start=1659
-  _globals['_GRADEDCHUNK']._serialized_end=1797
-  _globals['_METADATA']._serialized_start=1800
-  _globals['_METADATA']._serialized_end=2145
-  _globals['_STAGEUSAGE']._serialized_start=2148
-  _globals['_STAGEUSAGE']._serialized_end=2306
-  _globals['_STAGEESTIMATE']._serialized_start=2309
-  _globals['_STAGEESTIMATE']._serialized_end=2446
-  _globals['_DRYRUN']._serialized_start=2448
-  _globals['_DRYRUN']._serialized_end=2531
+  _globals['_NOTEKIND']._serialized_start=2710
+  _globals['_NOTEKIND']._serialized_end=3124
+  _globals['_REFUSALREASON']._serialized_start=3127
+  _globals['_REFUSALREASON']._serialized_end=3338
+  _globals['_GATERULE']._serialized_start=3341
+  _globals['_GATERULE']._serialized_end=3552
+  _globals['_GATETIER']._serialized_start=3554
+  _globals['_GATETIER']._serialized_end=3632
+  _globals['_STATEMENT']._serialized_start=194
+  _globals['_STATEMENT']._serialized_end=296
+  _globals['_SUPPORTINGCLAUSE']._serialized_start=299
+  _globals['_SUPPORTINGCLAUSE']._serialized_end=788
+  _globals['_DEFINITIONINUSE']._serialized_start=790
+  _globals['_DEFINITIONINUSE']._serialized_end=916
+  _globals['_NOTE']._serialized_start=918
+  _globals['_NOTE']._serialized_end=1010
+  _globals['_GATEDECISION']._serialized_start=1013
+  _globals['_GATEDECISION']._serialized_end=1320
+  _globals['_TERMHITS']._serialized_start=1322
+  _globals['_TERMHITS']._serialized_end=1362
+  _globals['_ABSENCEEVIDENCE']._serialized_start=1365
+  _globals['_ABSENCEEVIDENCE']._serialized_end=1535
+  _globals['_REFUSAL']._serialized_start=1538
+  _globals['_REFUSAL']._serialized_end=1832
+  _globals['_GRADEDCHUNK']._serialized_start=1835
+  _globals['_GRADEDCHUNK']._serialized_end=1973
+  _globals['_METADATA']._serialized_start=1976
+  _globals['_METADATA']._serialized_end=2321
+  _globals['_STAGEUSAGE']._serialized_start=2324
+  _globals['_STAGEUSAGE']._serialized_end=2482
+  _globals['_STAGEESTIMATE']._serialized_start=2485
+  _globals['_STAGEESTIMATE']._serialized_end=2622
+  _globals['_DRYRUN']._serialized_start=2624
+  _globals['_DRYRUN']._serialized_end=2707
 # @@protoc_insertion_point(module_scope)

@@ -4,6 +4,7 @@ isort:skip_file
 """
 
 import builtins
+import clausegate.corpus.v1.citation_pb2
 import clausegate.corpus.v1.span_pb2
 import collections.abc
 import google.protobuf.descriptor
@@ -47,9 +48,17 @@ class _NoteKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     NOTE_KIND_SCANNED_PAGES: _NoteKind.ValueType  # 8
     """A quote comes from words that stand invisibly over the image of a page."""
     NOTE_KIND_CUT_QUOTE: _NoteKind.ValueType  # 9
-    """A quote begins within a list, a sentence or a table whose beginning stands in an earlier chunk, or ends
-    within a definition that goes on in a later one.
+    """A quote begins within a list, a sentence or a table whose beginning was not found and stands in an earlier
+    chunk, or ends within a definition that goes on in a later one.
     """
+    NOTE_KIND_READING_ORDER: _NoteKind.ValueType  # 10
+    """A quote comes from a part of a page whose reading order is uncertain."""
+    NOTE_KIND_MISSING_WORDS: _NoteKind.ValueType  # 11
+    """A quote comes from a sentence some words of which could not be read."""
+    NOTE_KIND_DOUBTFUL_TEXT: _NoteKind.ValueType  # 12
+    """The text of a quote is in doubt for a reason that this version does not know."""
+    NOTE_KIND_LEFT_OUT: _NoteKind.ValueType  # 13
+    """Footnote and reference marks, or running headers and footers, were left out of the text of a cited document."""
 
 class NoteKind(_NoteKind, metaclass=_NoteKindEnumTypeWrapper):
     """What a note is about."""
@@ -73,9 +82,17 @@ NOTE_KIND_HIDDEN_TEXT: NoteKind.ValueType  # 7
 NOTE_KIND_SCANNED_PAGES: NoteKind.ValueType  # 8
 """A quote comes from words that stand invisibly over the image of a page."""
 NOTE_KIND_CUT_QUOTE: NoteKind.ValueType  # 9
-"""A quote begins within a list, a sentence or a table whose beginning stands in an earlier chunk, or ends
-within a definition that goes on in a later one.
+"""A quote begins within a list, a sentence or a table whose beginning was not found and stands in an earlier
+chunk, or ends within a definition that goes on in a later one.
 """
+NOTE_KIND_READING_ORDER: NoteKind.ValueType  # 10
+"""A quote comes from a part of a page whose reading order is uncertain."""
+NOTE_KIND_MISSING_WORDS: NoteKind.ValueType  # 11
+"""A quote comes from a sentence some words of which could not be read."""
+NOTE_KIND_DOUBTFUL_TEXT: NoteKind.ValueType  # 12
+"""The text of a quote is in doubt for a reason that this version does not know."""
+NOTE_KIND_LEFT_OUT: NoteKind.ValueType  # 13
+"""Footnote and reference marks, or running headers and footers, were left out of the text of a cited document."""
 Global___NoteKind: typing_extensions.TypeAlias = NoteKind
 
 class _RefusalReason:
@@ -183,9 +200,14 @@ class Statement(google.protobuf.message.Message):
     TEXT_FIELD_NUMBER: builtins.int
     SOURCE_PREFIXES_FIELD_NUMBER: builtins.int
     CITATION_NUMBERS_FIELD_NUMBER: builtins.int
+    POSSIBLY_RELATED_FIELD_NUMBER: builtins.int
     text: builtins.str
     """What the document says, word for word: the quote of its first citation. A model chooses what is stated; its own
     words never leave here.
+    """
+    possibly_related: builtins.bool
+    """Whether it is to be shown as possibly related, and never as an answer: the evidence of all statements is weak,
+    or its text may not be what the file shows; a note says which. Such statements come last.
     """
     @property
     def source_prefixes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
@@ -201,8 +223,9 @@ class Statement(google.protobuf.message.Message):
         text: builtins.str = ...,
         source_prefixes: collections.abc.Iterable[builtins.str] | None = ...,
         citation_numbers: collections.abc.Iterable[builtins.int] | None = ...,
+        possibly_related: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["citation_numbers", b"citation_numbers", "source_prefixes", b"source_prefixes", "text", b"text"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["citation_numbers", b"citation_numbers", "possibly_related", b"possibly_related", "source_prefixes", b"source_prefixes", "text", b"text"]) -> None: ...
 
 Global___Statement: typing_extensions.TypeAlias = Statement
 
@@ -226,6 +249,8 @@ class SupportingClause(google.protobuf.message.Message):
     GRADE_FIELD_NUMBER: builtins.int
     PROBABILITY_FIELD_NUMBER: builtins.int
     SCORE_FIELD_NUMBER: builtins.int
+    CONTEXT_BEFORE_FIELD_NUMBER: builtins.int
+    CONTEXT_AFTER_FIELD_NUMBER: builtins.int
     chunk_id: builtins.str
     """The chunk, see `Chunk.chunk_id`."""
     chunk_alias: builtins.str
@@ -258,7 +283,17 @@ class SupportingClause(google.protobuf.message.Message):
 
     @property
     def quoted(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.span_pb2.Span]:
-        """Spans that the answer quotes, within `span`, in document order; empty on a refusal."""
+        """Spans that the answer quotes, with what leads into them, within `span`, in document order; they may overlap.
+        Empty on a refusal.
+        """
+
+    @property
+    def context_before(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.citation_pb2.QuotePart]:
+        """Words of the document outside `text` that lead into parts of it, outermost first: to be read with it."""
+
+    @property
+    def context_after(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.citation_pb2.QuotePart]:
+        """Conditions outside `text` that parts of it stand under, in document order: to be read with it."""
 
     def __init__(
         self,
@@ -277,9 +312,11 @@ class SupportingClause(google.protobuf.message.Message):
         grade: builtins.int | None = ...,
         probability: builtins.float | None = ...,
         score: builtins.float = ...,
+        context_before: collections.abc.Iterable[clausegate.corpus.v1.citation_pb2.QuotePart] | None = ...,
+        context_after: collections.abc.Iterable[clausegate.corpus.v1.citation_pb2.QuotePart] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_grade", b"_grade", "_last_page", b"_last_page", "_page", b"_page", "_probability", b"_probability", "grade", b"grade", "last_page", b"last_page", "page", b"page", "probability", b"probability", "span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_grade", b"_grade", "_last_page", b"_last_page", "_page", b"_page", "_probability", b"_probability", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "document", b"document", "grade", b"grade", "last_page", b"last_page", "page", b"page", "probability", b"probability", "quoted", b"quoted", "score", b"score", "section", b"section", "source", b"source", "span", b"span", "text", b"text", "title", b"title"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_grade", b"_grade", "_last_page", b"_last_page", "_page", b"_page", "_probability", b"_probability", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "context_after", b"context_after", "context_before", b"context_before", "document", b"document", "grade", b"grade", "last_page", b"last_page", "page", b"page", "probability", b"probability", "quoted", b"quoted", "score", b"score", "section", b"section", "source", b"source", "span", b"span", "text", b"text", "title", b"title"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_grade", b"_grade"]) -> typing.Literal["grade"] | None: ...
     @typing.overload

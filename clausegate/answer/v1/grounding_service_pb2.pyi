@@ -32,7 +32,7 @@ class _GroundingVerdictEnumTypeWrapper(google.protobuf.internal.enum_type_wrappe
     """Never sent."""
     GROUNDING_VERDICT_VERBATIM: _GroundingVerdict.ValueType  # 1
     """The claim's own words stand in a document, and leave out no negation, denial or condition of the
-    sentences that hold them.
+    sentences that hold them, of what leads into them, and of the conditions after them.
     """
     GROUNDING_VERDICT_SUPPORTED: _GroundingVerdict.ValueType  # 2
     """Every quote stands in a document, and the claim says nothing that the lint misses in them."""
@@ -52,7 +52,7 @@ GROUNDING_VERDICT_UNSPECIFIED: GroundingVerdict.ValueType  # 0
 """Never sent."""
 GROUNDING_VERDICT_VERBATIM: GroundingVerdict.ValueType  # 1
 """The claim's own words stand in a document, and leave out no negation, denial or condition of the
-sentences that hold them.
+sentences that hold them, of what leads into them, and of the conditions after them.
 """
 GROUNDING_VERDICT_SUPPORTED: GroundingVerdict.ValueType  # 2
 """Every quote stands in a document, and the claim says nothing that the lint misses in them."""
@@ -227,7 +227,7 @@ class _TextStateEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._Enum
     TEXT_STATE_UNSPECIFIED: _TextState.ValueType  # 0
     """Never sent."""
     TEXT_STATE_PRESENT: _TextState.ValueType  # 1
-    """At the cited place of the cited version, which is live."""
+    """At the cited place of the cited version, which is live: every part of the quote at its own."""
     TEXT_STATE_SUPERSEDED: _TextState.ValueType  # 2
     """Another version of the document is live."""
     TEXT_STATE_GONE: _TextState.ValueType  # 3
@@ -239,7 +239,7 @@ class TextState(_TextState, metaclass=_TextStateEnumTypeWrapper):
 TEXT_STATE_UNSPECIFIED: TextState.ValueType  # 0
 """Never sent."""
 TEXT_STATE_PRESENT: TextState.ValueType  # 1
-"""At the cited place of the cited version, which is live."""
+"""At the cited place of the cited version, which is live: every part of the quote at its own."""
 TEXT_STATE_SUPERSEDED: TextState.ValueType  # 2
 """Another version of the document is live."""
 TEXT_STATE_GONE: TextState.ValueType  # 3
@@ -343,6 +343,7 @@ class CheckedClaim(google.protobuf.message.Message):
     FINDINGS_FIELD_NUMBER: builtins.int
     NEAREST_CLAUSE_FIELD_NUMBER: builtins.int
     CAVEATS_FIELD_NUMBER: builtins.int
+    NOTES_FIELD_NUMBER: builtins.int
     text: builtins.str
     """The claim."""
     verdict: Global___GroundingVerdict.ValueType
@@ -369,6 +370,12 @@ class CheckedClaim(google.protobuf.message.Message):
         verdicts, and for a claim that is made of whole sentences of a document.
         """
 
+    @property
+    def notes(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.Note]:
+        """Why the text of its quotes may not be what the file shows: read them with it, whatever the verdict. Empty for
+        most.
+        """
+
     def __init__(
         self,
         *,
@@ -379,9 +386,10 @@ class CheckedClaim(google.protobuf.message.Message):
         findings: collections.abc.Iterable[Global___LintFinding] | None = ...,
         nearest_clause: clausegate.answer.v1.answer_pb2.SupportingClause | None = ...,
         caveats: collections.abc.Iterable[Global___GroundingCaveat.ValueType] | None = ...,
+        notes: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.Note] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["nearest_clause", b"nearest_clause"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["caveats", b"caveats", "citation_numbers", b"citation_numbers", "findings", b"findings", "missing_quotes", b"missing_quotes", "nearest_clause", b"nearest_clause", "text", b"text", "verdict", b"verdict"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["caveats", b"caveats", "citation_numbers", b"citation_numbers", "findings", b"findings", "missing_quotes", b"missing_quotes", "nearest_clause", b"nearest_clause", "notes", b"notes", "text", b"text", "verdict", b"verdict"]) -> None: ...
 
 Global___CheckedClaim: typing_extensions.TypeAlias = CheckedClaim
 
@@ -428,7 +436,7 @@ class VerifyCitationRequest(google.protobuf.message.Message):
     CITATION_FIELD_NUMBER: builtins.int
     @property
     def citation(self) -> clausegate.corpus.v1.citation_pb2.Citation:
-        """As an answer gave it. `document`, `quote` and `span` are required."""
+        """As an answer gave it. `document`, `quote` and `span` are required; at most 100 `parts`."""
 
     def __init__(
         self,
@@ -461,7 +469,9 @@ class VerifyCitationResponse(google.protobuf.message.Message):
     """One sentence for people."""
     @property
     def current_span(self) -> clausegate.corpus.v1.span_pb2.Span:
-        """When superseded: where the words stand in the live version. Unset when they do not."""
+        """When superseded: where the words stand in the live version, under the same lead-in and conditions. Unset when
+        they do not.
+        """
 
     def __init__(
         self,

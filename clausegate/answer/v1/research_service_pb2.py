@@ -28,7 +28,7 @@ from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+clausegate/answer/v1/research_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a#clausegate/corpus/v1/citation.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"\xcc\x01\n\x16\x45xtractSnippetsRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x12\n\nsource_ids\x18\x03 \x03(\t\x12\x14\n\x0cmax_snippets\x18\x04 \x01(\x05\x12<\n\nunverified\x18\x05 \x01(\x0e\x32(.clausegate.answer.v1.UnverifiedSnippets\x12\x19\n\x0cmax_cost_usd\x18\x06 \x01(\x01H\x00\x88\x01\x01\x42\x0f\n\r_max_cost_usd\"\xc5\x01\n\x07Snippet\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\t\x12\x11\n\tsource_id\x18\x02 \x01(\t\x12\x14\n\x0csource_title\x18\x03 \x01(\t\x12\x17\n\x0fsource_location\x18\x04 \x01(\t\x12\x11\n\trelevance\x18\x05 \x01(\t\x12\x10\n\x08verified\x18\x06 \x01(\x08\x12\x10\n\x08\x63hunk_id\x18\x07 \x01(\t\x12\x30\n\x08\x63itation\x18\x08 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"\xa3\x02\n\x0cSnippetsDone\x12\x14\n\x0cresult_count\x18\x01 \x01(\x05\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12\x1a\n\x12processing_time_ms\x18\x03 \x01(\x05\x12\x12\n\nno_results\x18\x04 \x01(\x08\x12/\n\x08snippets\x18\x05 \x03(\x0b\x32\x1d.clausegate.answer.v1.Snippet\x12\x18\n\x10\x64ropped_snippets\x18\x06 \x01(\x05\x12\x0e\n\x06\x63\x61\x63hed\x18\x07 \x01(\x08\x12\x30\n\x08metadata\x18\x08 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12/\n\x05usage\x18\t \x03(\x0b\x32 .clausegate.answer.v1.StageUsage\"\x87\x01\n\x17\x45xtractSnippetsResponse\x12/\n\x06result\x18\x01 \x01(\x0b\x32\x1d.clausegate.answer.v1.SnippetH\x00\x12\x32\n\x04\x64one\x18\x02 \x01(\x0b\x32\".clausegate.answer.v1.SnippetsDoneH\x00\x42\x07\n\x05\x65vent*u\n\x12UnverifiedSnippets\x12#\n\x1fUNVERIFIED_SNIPPETS_UNSPECIFIED\x10\x00\x12\x1c\n\x18UNVERIFIED_SNIPPETS_DROP\x10\x01\x12\x1c\n\x18UNVERIFIED_SNIPPETS_FLAG\x10\x02\x32\xbf\x01\n\x0fResearchService\x12\xab\x01\n\x0f\x45xtractSnippets\x12,.clausegate.answer.v1.ExtractSnippetsRequest\x1a-.clausegate.answer.v1.ExtractSnippetsResponse\"9\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02*\"%/v1/projects/{project}/research/query:\x01*0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+clausegate/answer/v1/research_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a#clausegate/corpus/v1/citation.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"\xcc\x01\n\x16\x45xtractSnippetsRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x12\n\nsource_ids\x18\x03 \x03(\t\x12\x14\n\x0cmax_snippets\x18\x04 \x01(\x05\x12<\n\nunverified\x18\x05 \x01(\x0e\x32(.clausegate.answer.v1.UnverifiedSnippets\x12\x19\n\x0cmax_cost_usd\x18\x06 \x01(\x01H\x00\x88\x01\x01\x42\x0f\n\r_max_cost_usd\"\x9f\x02\n\x07Snippet\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\t\x12\x11\n\tsource_id\x18\x02 \x01(\t\x12\x14\n\x0csource_title\x18\x03 \x01(\t\x12\x17\n\x0fsource_location\x18\x04 \x01(\t\x12\x11\n\trelevance\x18\x05 \x01(\t\x12\x10\n\x08verified\x18\x06 \x01(\x08\x12\x10\n\x08\x63hunk_id\x18\x07 \x01(\t\x12\x30\n\x08\x63itation\x18\x08 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x16\n\x0e\x63ontext_before\x18\t \x01(\t\x12\x15\n\rcontext_after\x18\n \x01(\t\x12)\n\x05notes\x18\x0b \x03(\x0b\x32\x1a.clausegate.answer.v1.Note\"\xa3\x02\n\x0cSnippetsDone\x12\x14\n\x0cresult_count\x18\x01 \x01(\x05\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12\x1a\n\x12processing_time_ms\x18\x03 \x01(\x05\x12\x12\n\nno_results\x18\x04 \x01(\x08\x12/\n\x08snippets\x18\x05 \x03(\x0b\x32\x1d.clausegate.answer.v1.Snippet\x12\x18\n\x10\x64ropped_snippets\x18\x06 \x01(\x05\x12\x0e\n\x06\x63\x61\x63hed\x18\x07 \x01(\x08\x12\x30\n\x08metadata\x18\x08 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12/\n\x05usage\x18\t \x03(\x0b\x32 .clausegate.answer.v1.StageUsage\"\x87\x01\n\x17\x45xtractSnippetsResponse\x12/\n\x06result\x18\x01 \x01(\x0b\x32\x1d.clausegate.answer.v1.SnippetH\x00\x12\x32\n\x04\x64one\x18\x02 \x01(\x0b\x32\".clausegate.answer.v1.SnippetsDoneH\x00\x42\x07\n\x05\x65vent*u\n\x12UnverifiedSnippets\x12#\n\x1fUNVERIFIED_SNIPPETS_UNSPECIFIED\x10\x00\x12\x1c\n\x18UNVERIFIED_SNIPPETS_DROP\x10\x01\x12\x1c\n\x18UNVERIFIED_SNIPPETS_FLAG\x10\x02\x32\xbf\x01\n\x0fResearchService\x12\xab\x01\n\x0f\x45xtractSnippets\x12,.clausegate.answer.v1.ExtractSnippetsRequest\x1a-.clausegate.answer.v1.ExtractSnippetsResponse\"9\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02*\"%/v1/projects/{project}/research/query:\x01*0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,16 +37,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RESEARCHSERVICE'].methods_by_name['ExtractSnippets']._loaded_options = None
   _globals['_RESEARCHSERVICE'].methods_by_name['ExtractSnippets']._serialized_options = b'\222\202\031\005\n\001\001\020\003\202\323\344\223\002*\"%/v1/projects/{project}/research/query:\001*'
-  _globals['_UNVERIFIEDSNIPPETS']._serialized_start=1042
-  _globals['_UNVERIFIEDSNIPPETS']._serialized_end=1159
+  _globals['_UNVERIFIEDSNIPPETS']._serialized_start=1132
+  _globals['_UNVERIFIEDSNIPPETS']._serialized_end=1249
   _globals['_EXTRACTSNIPPETSREQUEST']._serialized_start=204
   _globals['_EXTRACTSNIPPETSREQUEST']._serialized_end=408
   _globals['_SNIPPET']._serialized_start=411
-  _globals['_SNIPPET']._serialized_end=608
-  _globals['_SNIPPETSDONE']._serialized_start=611
-  _globals['_SNIPPETSDONE']._serialized_end=902
-  _globals['_EXTRACTSNIPPETSRESPONSE']._serialized_start=905
-  _globals['_EXTRACTSNIPPETSRESPONSE']._serialized_end=1040
-  _globals['_RESEARCHSERVICE']._serialized_start=1162
-  _globals['_RESEARCHSERVICE']._serialized_end=1353
+  _globals['_SNIPPET']._serialized_end=698
+  _globals['_SNIPPETSDONE']._serialized_start=701
+  _globals['_SNIPPETSDONE']._serialized_end=992
+  _globals['_EXTRACTSNIPPETSRESPONSE']._serialized_start=995
+  _globals['_EXTRACTSNIPPETSRESPONSE']._serialized_end=1130
+  _globals['_RESEARCHSERVICE']._serialized_start=1252
+  _globals['_RESEARCHSERVICE']._serialized_end=1443
 # @@protoc_insertion_point(module_scope)

@@ -95,7 +95,9 @@ Global___ExtractSnippetsRequest: typing_extensions.TypeAlias = ExtractSnippetsRe
 
 @typing.final
 class Snippet(google.protobuf.message.Message):
-    """A passage of one chunk."""
+    """A passage of one chunk. `context_before` and `context_after` belong to it: an item of a list says nothing, or
+    the opposite, without what leads into the list.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -107,6 +109,9 @@ class Snippet(google.protobuf.message.Message):
     VERIFIED_FIELD_NUMBER: builtins.int
     CHUNK_ID_FIELD_NUMBER: builtins.int
     CITATION_FIELD_NUMBER: builtins.int
+    CONTEXT_BEFORE_FIELD_NUMBER: builtins.int
+    CONTEXT_AFTER_FIELD_NUMBER: builtins.int
+    NOTES_FIELD_NUMBER: builtins.int
     content: builtins.str
     """The words of the document, exactly as stored; of an unverified snippet, what the model claims to have read."""
     source_id: builtins.str
@@ -121,9 +126,17 @@ class Snippet(google.protobuf.message.Message):
     """Whether `content` was found in the stored text."""
     chunk_id: builtins.str
     """The chunk, see `Chunk.chunk_id`."""
+    context_before: builtins.str
+    """What leads into `content`, verbatim, of several parts joined by ` … `; empty for most."""
+    context_after: builtins.str
+    """The conditions after it that it stands under, verbatim, of several parts joined by ` … `; empty for most."""
     @property
     def citation(self) -> clausegate.corpus.v1.citation_pb2.Citation:
-        """The same as a citation, numbered by position; unset when not verified."""
+        """The same as a citation, numbered by position; unset when not verified. Its quote has the contexts as well."""
+
+    @property
+    def notes(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.Note]:
+        """Why its text may not be what the file shows; empty for most."""
 
     def __init__(
         self,
@@ -136,9 +149,12 @@ class Snippet(google.protobuf.message.Message):
         verified: builtins.bool = ...,
         chunk_id: builtins.str = ...,
         citation: clausegate.corpus.v1.citation_pb2.Citation | None = ...,
+        context_before: builtins.str = ...,
+        context_after: builtins.str = ...,
+        notes: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.Note] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["citation", b"citation"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["chunk_id", b"chunk_id", "citation", b"citation", "content", b"content", "relevance", b"relevance", "source_id", b"source_id", "source_location", b"source_location", "source_title", b"source_title", "verified", b"verified"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chunk_id", b"chunk_id", "citation", b"citation", "content", b"content", "context_after", b"context_after", "context_before", b"context_before", "notes", b"notes", "relevance", b"relevance", "source_id", b"source_id", "source_location", b"source_location", "source_title", b"source_title", "verified", b"verified"]) -> None: ...
 
 Global___Snippet: typing_extensions.TypeAlias = Snippet
 

@@ -157,8 +157,8 @@ class Chunk(google.protobuf.message.Message):
     """Words of `text`, split at white space; at most 400."""
     table_header: builtins.str
     """Header row of the table that this chunk continues, verbatim, for reading and retrieval only: it is
-    not part of `text` or `span`, and never quoted. Empty unless a table was split before this chunk, and for
-    a row of more than 2,000 characters.
+    not part of `text` or `span`. Quotes have it from `context_before`. Empty unless a table was split before this
+    chunk, and for a row of more than 2,000 characters.
     """
     content_sha256: builtins.str
     """SHA-256 of `text` in UTF-8, 64 lower-case hexadecimal digits."""
@@ -200,7 +200,8 @@ class Chunk(google.protobuf.message.Message):
 
     @property
     def context_before(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___ContextPart]:
-        """What leads into the lists that the chunk holds items of, outermost first, for each item the whole way down.
+        """What leads into the lists that the chunk holds items of, outermost first, for each item the whole way down, and
+        the header rows of the tables that it holds rows of.
         Empty also for a version that was indexed before releases kept it; so are the next two.
         """
 

@@ -25,17 +25,19 @@ _sym_db = _symbol_database.Default()
 from clausegate.corpus.v1 import span_pb2 as clausegate_dot_corpus_dot_v1_dot_span__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#clausegate/corpus/v1/citation.proto\x12\x14\x63lausegate.corpus.v1\x1a\x1f\x63lausegate/corpus/v1/span.proto\"\xc8\x01\n\x0b\x43\x65rtificate\x12\x17\n\x0f\x64ocument_sha256\x18\x01 \x01(\t\x12\x14\n\x0cquote_sha256\x18\x02 \x01(\t\x12\x12\n\ngeneration\x18\x03 \x01(\t\x12\x16\n\x0eprompt_version\x18\x04 \x01(\t\x12\r\n\x05model\x18\x05 \x01(\t\x12\x15\n\rconfig_sha256\x18\x06 \x01(\t\x12\x0e\n\x06key_id\x18\x07 \x01(\t\x12\x11\n\tsignature\x18\x08 \x01(\x0c\x12\x15\n\rprompt_sha256\x18\t \x01(\t\"\xed\x02\n\x08\x43itation\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x10\n\x08\x64ocument\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12\x0f\n\x07section\x18\x05 \x01(\t\x12\x11\n\x04page\x18\x06 \x01(\x05H\x00\x88\x01\x01\x12\x16\n\tlast_page\x18\x07 \x01(\x05H\x01\x88\x01\x01\x12\r\n\x05quote\x18\x08 \x01(\t\x12(\n\x04span\x18\t \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x10\n\x08\x63hunk_id\x18\n \x01(\t\x12\x13\n\x0b\x63hunk_alias\x18\x0b \x01(\t\x12\x35\n\x0bmatch_level\x18\x0c \x01(\x0e\x32 .clausegate.corpus.v1.MatchLevel\x12\x36\n\x0b\x63\x65rtificate\x18\r \x01(\x0b\x32!.clausegate.corpus.v1.CertificateB\x07\n\x05_pageB\x0c\n\n_last_page*t\n\nMatchLevel\x12\x1b\n\x17MATCH_LEVEL_UNSPECIFIED\x10\x00\x12\x15\n\x11MATCH_LEVEL_EXACT\x10\x01\x12\x1a\n\x16MATCH_LEVEL_NORMALISED\x10\x02\x12\x16\n\x12MATCH_LEVEL_FOLDED\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#clausegate/corpus/v1/citation.proto\x12\x14\x63lausegate.corpus.v1\x1a\x1f\x63lausegate/corpus/v1/span.proto\"\xc8\x01\n\x0b\x43\x65rtificate\x12\x17\n\x0f\x64ocument_sha256\x18\x01 \x01(\t\x12\x14\n\x0cquote_sha256\x18\x02 \x01(\t\x12\x12\n\ngeneration\x18\x03 \x01(\t\x12\x16\n\x0eprompt_version\x18\x04 \x01(\t\x12\r\n\x05model\x18\x05 \x01(\t\x12\x15\n\rconfig_sha256\x18\x06 \x01(\t\x12\x0e\n\x06key_id\x18\x07 \x01(\t\x12\x11\n\tsignature\x18\x08 \x01(\x0c\x12\x15\n\rprompt_sha256\x18\t \x01(\t\"\x85\x01\n\tQuotePart\x12(\n\x04span\x18\x01 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x11\n\x04page\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x16\n\tlast_page\x18\x04 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_pageB\x0c\n\n_last_page\"\x9d\x03\n\x08\x43itation\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x10\n\x08\x64ocument\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12\x0f\n\x07section\x18\x05 \x01(\t\x12\x11\n\x04page\x18\x06 \x01(\x05H\x00\x88\x01\x01\x12\x16\n\tlast_page\x18\x07 \x01(\x05H\x01\x88\x01\x01\x12\r\n\x05quote\x18\x08 \x01(\t\x12(\n\x04span\x18\t \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x10\n\x08\x63hunk_id\x18\n \x01(\t\x12\x13\n\x0b\x63hunk_alias\x18\x0b \x01(\t\x12\x35\n\x0bmatch_level\x18\x0c \x01(\x0e\x32 .clausegate.corpus.v1.MatchLevel\x12\x36\n\x0b\x63\x65rtificate\x18\r \x01(\x0b\x32!.clausegate.corpus.v1.Certificate\x12.\n\x05parts\x18\x0e \x03(\x0b\x32\x1f.clausegate.corpus.v1.QuotePartB\x07\n\x05_pageB\x0c\n\n_last_page*t\n\nMatchLevel\x12\x1b\n\x17MATCH_LEVEL_UNSPECIFIED\x10\x00\x12\x15\n\x11MATCH_LEVEL_EXACT\x10\x01\x12\x1a\n\x16MATCH_LEVEL_NORMALISED\x10\x02\x12\x16\n\x12MATCH_LEVEL_FOLDED\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.corpus.v1.citation_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_MATCHLEVEL']._serialized_start=665
-  _globals['_MATCHLEVEL']._serialized_end=781
+  _globals['_MATCHLEVEL']._serialized_start=849
+  _globals['_MATCHLEVEL']._serialized_end=965
   _globals['_CERTIFICATE']._serialized_start=95
   _globals['_CERTIFICATE']._serialized_end=295
-  _globals['_CITATION']._serialized_start=298
-  _globals['_CITATION']._serialized_end=663
+  _globals['_QUOTEPART']._serialized_start=298
+  _globals['_QUOTEPART']._serialized_end=431
+  _globals['_CITATION']._serialized_start=434
+  _globals['_CITATION']._serialized_end=847
 # @@protoc_insertion_point(module_scope)

@@ -5,7 +5,9 @@ isort:skip_file
 
 import builtins
 import clausegate.corpus.v1.span_pb2
+import collections.abc
 import google.protobuf.descriptor
+import google.protobuf.internal.containers
 import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
 import sys
@@ -64,7 +66,7 @@ class Certificate(google.protobuf.message.Message):
     document_sha256: builtins.str
     """SHA-256 of the file's bytes, 64 lower-case hexadecimal digits."""
     quote_sha256: builtins.str
-    """SHA-256 of the quote in UTF-8, 64 lower-case hexadecimal digits."""
+    """SHA-256 of `Citation.quote` in UTF-8, 64 lower-case hexadecimal digits."""
     generation: builtins.str
     """The document version that was quoted, see `Document.generation`."""
     prompt_version: builtins.str
@@ -99,8 +101,45 @@ class Certificate(google.protobuf.message.Message):
 Global___Certificate: typing_extensions.TypeAlias = Certificate
 
 @typing.final
+class QuotePart(google.protobuf.message.Message):
+    """A contiguous stretch of a document that a quote consists of."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SPAN_FIELD_NUMBER: builtins.int
+    TEXT_FIELD_NUMBER: builtins.int
+    PAGE_FIELD_NUMBER: builtins.int
+    LAST_PAGE_FIELD_NUMBER: builtins.int
+    text: builtins.str
+    """Exactly the code points `span` of that text."""
+    page: builtins.int
+    """The page on which it starts, from 1. Unset where the format has no pages."""
+    last_page: builtins.int
+    """The page on which it ends, from 1. Unset where the format has no pages."""
+    @property
+    def span(self) -> clausegate.corpus.v1.span_pb2.Span:
+        """Where it stands in the document's extracted text."""
+
+    def __init__(
+        self,
+        *,
+        span: clausegate.corpus.v1.span_pb2.Span | None = ...,
+        text: builtins.str = ...,
+        page: builtins.int | None = ...,
+        last_page: builtins.int | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "last_page", b"last_page", "page", b"page", "span", b"span"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "last_page", b"last_page", "page", b"page", "span", b"span", "text", b"text"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_last_page", b"_last_page"]) -> typing.Literal["last_page"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_page", b"_page"]) -> typing.Literal["page"] | None: ...
+
+Global___QuotePart: typing_extensions.TypeAlias = QuotePart
+
+@typing.final
 class Citation(google.protobuf.message.Message):
-    """A verbatim quote and where it stands. Code has found `quote` in the stored text of the chunk."""
+    """A verbatim quote and where it stands. Code has found every part of it in the stored text of the document."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -117,6 +156,7 @@ class Citation(google.protobuf.message.Message):
     CHUNK_ALIAS_FIELD_NUMBER: builtins.int
     MATCH_LEVEL_FIELD_NUMBER: builtins.int
     CERTIFICATE_FIELD_NUMBER: builtins.int
+    PARTS_FIELD_NUMBER: builtins.int
     number: builtins.int
     """Position in the answer's list of citations, from 1, in order of first use."""
     document: builtins.str
@@ -128,13 +168,13 @@ class Citation(google.protobuf.message.Message):
     section: builtins.str
     """Heading above the quote, see `Chunk.section`."""
     page: builtins.int
-    """The page on which the quote starts, from 1. Unset where the format has no pages."""
+    """The page on which the quoted words start, from 1. Unset where the format has no pages."""
     last_page: builtins.int
-    """The page on which the quote ends; equal to `page` unless the quote crosses a page.
+    """The page on which they end; equal to `page` unless they cross a page.
     Unset where the format has no pages.
     """
     quote: builtins.str
-    """The words of the document, exactly as stored."""
+    """The words of the document, exactly as stored: the texts of `parts`, joined by ` … `."""
     chunk_id: builtins.str
     """The chunk that holds the quote."""
     chunk_alias: builtins.str
@@ -143,11 +183,20 @@ class Citation(google.protobuf.message.Message):
     """How the quote was found; extractive answers are always EXACT."""
     @property
     def span(self) -> clausegate.corpus.v1.span_pb2.Span:
-        """Where `quote` stands in the document's extracted text."""
+        """Where the quoted words themselves stand in the document's extracted text: within one of `parts`, without what
+        leads into them and without the conditions after them.
+        """
 
     @property
     def certificate(self) -> Global___Certificate:
         """For checking the citation later."""
+
+    @property
+    def parts(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___QuotePart]:
+        """What `quote` consists of, in document order: what leads into the list that the words are an item of, the words
+        themselves, and the conditions after that list. They do not overlap; what only white space parts is one, so
+        that an ordinary quote has one part. Empty only in citations that were made before they had parts.
+        """
 
     def __init__(
         self,
@@ -165,9 +214,10 @@ class Citation(google.protobuf.message.Message):
         chunk_alias: builtins.str = ...,
         match_level: Global___MatchLevel.ValueType = ...,
         certificate: Global___Certificate | None = ...,
+        parts: collections.abc.Iterable[Global___QuotePart] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "last_page", b"last_page", "page", b"page", "span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "document", b"document", "last_page", b"last_page", "match_level", b"match_level", "number", b"number", "page", b"page", "quote", b"quote", "section", b"section", "source", b"source", "span", b"span", "title", b"title"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "document", b"document", "last_page", b"last_page", "match_level", b"match_level", "number", b"number", "page", b"page", "parts", b"parts", "quote", b"quote", "section", b"section", "source", b"source", "span", b"span", "title", b"title"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_last_page", b"_last_page"]) -> typing.Literal["last_page"] | None: ...
     @typing.overload

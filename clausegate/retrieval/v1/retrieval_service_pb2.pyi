@@ -761,7 +761,10 @@ class AssembleContextResponse(google.protobuf.message.Message):
     CHUNKS_LEFT_OUT_FIELD_NUMBER: builtins.int
     INDEX_REVISION_FIELD_NUMBER: builtins.int
     text: builtins.str
-    """The passages, each below `[Source: "title" (id: …), Section: "heading chain"]`, a rule line between them."""
+    """The passages, each below `[Source: "title" (id: …), Section: "heading chain"]`, a rule line between them. What
+    leads into parts of a passage from elsewhere, and conditions from elsewhere, stand with it in lines that begin
+    with `[Leads into this:]` and `[Holds for this:]`.
+    """
     token_count: builtins.int
     """Tokens of `text`."""
     token_encoding: builtins.str

@@ -233,13 +233,11 @@ def _claim(claim: KeyClaim, chunk: Chunk | None, citations: Citations, topic: st
     if chunk is None:
         inferred = claim.confidence == "sourced"
         return ArticleClaim(text, ClaimConfidence("inferred" if inferred else claim.confidence), None)
-    quote = quote_in(chunk, claim.quote or "", whole_sentences=True)
-    citation = citations.cite(quote)
-    # What was shown may have been a part of the chunk, without the `shall not:` above a list.
-    carried = citation and citations.says_something(quote) and not overstates(text, [citation.quote], topic)
-    if not carried:
+    stored = citations.find(quote_in(chunk, claim.quote or "", whole_sentences=True))
+    # What was shown may have been a part of the chunk.
+    if stored is None or not stored.says_something or overstates(text, [stored.reading], topic):
         return ArticleClaim(text, ClaimConfidence.INFERRED, None)
-    return ArticleClaim(text, ClaimConfidence.SOURCED, citation)
+    return ArticleClaim(text, ClaimConfidence.SOURCED, citations.cite_stored(stored))
 
 
 def _topic(scope: ArticleScope, code: str) -> str:

@@ -66,7 +66,9 @@ CITATIONS
 as one contiguous stretch: nothing left out, added, joined or changed, and no dots for what you leave \
 out.
 11. Name the chunk of a quote by the handle in square brackets above it, such as c1. There are no \
-other handles.
+other handles. Lines marked [Leads into this:] and [Holds for this:] are words of the same document \
+from elsewhere: what leads into the list that the chunk goes on with, and the conditions after it. \
+Read every item with them. Their words may be quoted under the chunk's handle, in a quote of their own.
 12. The quotes of a statement say all that the statement says: every number, date, name, condition, \
 duty and negation of it stands in one of them.
 13. Fees, requirements and definitions are quoted, not paraphrased: the text of such a statement is \
@@ -136,7 +138,7 @@ class AnswerReply(Reply):
     statements: list[GivenStatement] = Field(description="The answer; empty unless addressed. At most 8.")
 
 
-CONTRACT = Contract("answer", "answer/1", AnswerReply, SYSTEM)
+CONTRACT = Contract("answer", "answer/2", AnswerReply, SYSTEM)
 
 
 def prompt(question: str, material: str) -> str:

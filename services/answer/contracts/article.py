@@ -28,7 +28,9 @@ material as you write them. Invent none, change none, convert none, add none up.
 3. `key_claims` holds at least one claim and at most 50. Each claim is one sentence.
 4. A claim is `sourced` when one passage says it: quote that passage, copied exactly, one contiguous \
 stretch of one chunk, and name the chunk by its handle, such as c1. The claim says no more than its \
-quote: the same numbers, the same conditions, must stays must, may stays may, not stays not.
+quote: the same numbers, the same conditions, must stays must, may stays may, not stays not. Lines \
+marked [Leads into this:] and [Holds for this:] are words from elsewhere that govern the chunk: a claim \
+about an item of it says no less than they do. They come with the quote, so do not copy them into it.
 5. A claim is `inferred` when it follows from the documents but no single passage says it, and `opinion` \
 when it is a judgement. For both, `quote` and `chunk` are null.
 6. Prefer sourced claims. Call no claim sourced whose passage you cannot copy.
@@ -81,7 +83,7 @@ class ArticleReply(Reply):
     article_body: str = Field(description="The article in Markdown, without links, images and HTML.")
 
 
-CONTRACT = Contract("article", "article/1", ArticleReply, SYSTEM)
+CONTRACT = Contract("article", "article/2", ArticleReply, SYSTEM)
 
 
 def prompt(topic: str, material: str) -> str:

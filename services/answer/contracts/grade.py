@@ -23,7 +23,8 @@ Grades:
 0: the passage is not relevant.
 
 Rules:
-1. Grade each passage by itself and by its own words alone. Use no other knowledge.
+1. Grade each passage by itself and by its own words alone. Use no other knowledge. Lines marked \
+[Leads into this:] and [Holds for this:] are words from elsewhere that govern it: read it with them.
 2. Words that passage and question share are no reason for a grade. Ask what a reader learns from the \
 passage about what is asked.
 3. A passage about another party, product, document or period than the question names does not contain \
@@ -57,7 +58,7 @@ class GradeReply(Reply):
     grades: list[GivenGrade] = Field(description="Every handle exactly once.")
 
 
-CONTRACT = Contract("grade", "grade/1", GradeReply, SYSTEM)
+CONTRACT = Contract("grade", "grade/2", GradeReply, SYSTEM)
 
 
 def prompt(question: str, material: str) -> str:

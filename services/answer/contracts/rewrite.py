@@ -27,7 +27,8 @@ stays not.
 4. The reference material is for looking things up only. Take nothing from it that the instruction does \
 not call for.
 5. For everything that you take from the reference material, quote the passage in `references`: copied \
-exactly, one contiguous stretch of one chunk. Name the chunk by its handle, such as c1.
+exactly, one contiguous stretch of one chunk. Name the chunk by its handle, such as c1. Lines marked \
+[Leads into this:] and [Holds for this:] are words from elsewhere that govern the chunk: read it with them.
 6. Without reference material, or when nothing is taken from it, `references` is an empty list.
 7. If the material does not say what the instruction asks to be added, leave it out. Do not guess.
 8. Add no links, images or HTML that the user's text does not have, and no remarks about your work.
@@ -59,7 +60,7 @@ class RewriteReply(Reply):
     )
 
 
-CONTRACT = Contract("rewrite", "rewrite/1", RewriteReply, SYSTEM)
+CONTRACT = Contract("rewrite", "rewrite/2", RewriteReply, SYSTEM)
 
 
 def prompt(instruction: str, text: str, material: str) -> str:

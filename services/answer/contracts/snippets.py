@@ -26,7 +26,9 @@ You extract passages from licence documents for a researcher. You copy; you do n
 Rules:
 1. Extract only passages that bear directly on the question. Sharing words with it is not enough.
 2. Copy each passage exactly: every character, number and mark as it stands, nothing left out or added.
-3. Each passage is one contiguous stretch of one chunk. Never join two, and never bridge a gap with dots.
+3. Each passage is one contiguous stretch of one chunk. Never join two, and never bridge a gap with dots. \
+Lines marked [Leads into this:] and [Holds for this:] govern the chunk from elsewhere: read it with them. \
+They come with every passage that they govern, so do not copy them.
 4. Take whole sentences or whole table rows. One chunk may give several passages; none may overlap another.
 5. Name the chunk by its handle, such as c1, as it stands in square brackets above the chunk.
 6. Return at most 8 passages, and no more than the request allows, densest first: those come first that say \
@@ -72,7 +74,7 @@ class SnippetsReply(Reply):
     no_results: bool = Field(description="Whether nothing in the material bears on the question.")
 
 
-CONTRACT = Contract("snippets", "snippets/1", SnippetsReply, SYSTEM)
+CONTRACT = Contract("snippets", "snippets/2", SnippetsReply, SYSTEM)
 
 
 def prompt(question: str, material: str, at_most: int) -> str:

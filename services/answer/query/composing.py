@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from services.answer.answers import Answer, Citation, DefinitionInUse, Note, Statement, SupportingClause
+from services.answer.answers import (
+    Answer,
+    Citation,
+    DefinitionInUse,
+    Note,
+    NoteKind,
+    Statement,
+    SupportingClause,
+)
 from services.answer.corpus import Chunk, Definition, Document, ResolvedDefinition
+from services.answer.parts import outside, pages_at
 from services.answer.query import notes
 from services.answer.query.conflicts import find_conflicts
 from services.answer.query.defining import conflicts_of, defines, term_asked_for
 from services.answer.query.grading import GradedCandidate
 from services.answer.sentences import sentences_of
-from services.answer.verification.citing import Citations, pages_of, quote_of_definition, quote_of_sentence
+from services.answer.verification.citing import Citations, quote_of_definition, quote_of_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +72,21 @@ def compose(
     clauses = tuple(_clauses(draft, quoted, chunks))
     told = [*notes.begins_earlier_notes(quoted, chunks), *_cut_definitions(draft, citations)]
     told += _notes(draft, citations, quoted, definitions, clauses, documents)
-    return Answer(citations.all, statements, clauses, definitions, tuple(told))
+    told += notes.doubt_notes(citations.all, chunks)
+    return Answer(citations.all, _headed(statements, told), clauses, definitions, tuple(told))
+
+
+def _headed(statements: tuple[Statement, ...], told: Iterable[Note]) -> tuple[Statement, ...]:
+    """The statements; all of them only possibly related when the evidence of each is weak."""
+    weak = {n for note in told if note.kind is NoteKind.WEAK_EVIDENCE for n in note.citation_numbers}
+    if any(not weak.issuperset(one.citation_numbers) for one in statements):
+        return statements
+    return tuple(replace(one, possibly_related=True) for one in statements)
 
 
 def clause_of(graded: GradedCandidate, chunk: Chunk) -> SupportingClause:
     """A passage with what the gate thinks of it; nothing of it is quoted yet."""
-    page, last_page = pages_of(chunk.pages, chunk.span)
+    page, last_page = pages_at(chunk, chunk.span)
     return SupportingClause(
         chunk_id=chunk.chunk_id,
         chunk_alias=chunk.alias,
@@ -84,6 +102,8 @@ def clause_of(graded: GradedCandidate, chunk: Chunk) -> SupportingClause:
         grade=graded.grade,
         probability=graded.probability,
         score=graded.score,
+        context_before=outside(chunk, chunk.context_before),
+        context_after=outside(chunk, chunk.context_after),
     )
 
 
@@ -93,11 +113,12 @@ def _clauses(
     for graded in draft.kept:
         chunk = chunks.get(graded.candidate.chunk.chunk_id)
         if chunk is not None:
-            own = [one.span for one in quoted if one.document == chunk.document_id]
-            spans = [span for span in own if chunk.span.start <= span.start and span.end <= chunk.span.end]
-            spans.sort(key=lambda span: span.start)
-            section = chunk.section_at(spans[0].start) if spans else chunk.section
-            yield replace(clause_of(graded, chunk), quoted=tuple(spans), section=section)
+            own = [one for one in quoted if one.document == chunk.document_id and one.span in chunk.span]
+            spans = {part.span for one in own for part in one.parts if part.span in chunk.span}
+            starts = [one.span.start for one in own]
+            section = chunk.section_at(min(starts)) if starts else chunk.section
+            ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
+            yield replace(clause_of(graded, chunk), quoted=ordered, section=section)
 
 
 def _definitions(draft: Draft, citations: Citations) -> Iterator[DefinitionInUse]:
@@ -138,6 +159,7 @@ def _notes(
     yield from notes.unreadable_page_notes(citations.all, documents.values())
     yield from notes.hidden_text_notes(citations.all, documents.values())
     yield from notes.scanned_page_notes(citations.all, documents)
+    yield from notes.left_out_notes(citations.all, documents.values())
 
 
 def _value_conflicts(draft: Draft, citations: Citations) -> Iterator[Note]:
@@ -146,6 +168,6 @@ def _value_conflicts(draft: Draft, citations: Citations) -> Iterator[Note]:
     sentences = [sentence for one in draft.kept for sentence in sentences_of(one.candidate.chunk)]
     for conflict in find_conflicts(sentences):
         left, right = quote_of_sentence(conflict.left), quote_of_sentence(conflict.right)
-        if citations.holds(left) and citations.holds(right):
+        if citations.find(left) and citations.find(right):
             cited = [one for quote in (left, right) if (one := citations.cite(quote))]
             yield notes.value_conflict_note(conflict, *cited)

@@ -14,7 +14,7 @@ from rank_bm25 import BM25Okapi
 
 from services.answer.corpus import Candidate, Found, Span
 from services.answer.query.grading import GradedCandidate
-from services.answer.sentences import Sentence, read_as, sentences_of
+from services.answer.sentences import Sentence, read_as, said_by, sentences_of
 from services.answer.stems import stems_of
 
 WINDOW_WEIGHT, KEYWORD_WEIGHT, LEXICON_WEIGHT, CHUNK_WEIGHT = 0.5, 1.0, 1.0, 0.75
@@ -47,12 +47,12 @@ def choose_sentences(
 ) -> tuple[ScoredSentence, ...]:
     """The best sentences of the kept chunks, best first; ties go to the better chunk, then the earlier.
 
-    All of them score at least `share` of the best one. Of sentences that read the same, as in two editions of
-    a document, only the first counts.
+    All of them score at least `share` of the best one. Of sentences that say the same, as in two editions of
+    a document, only the first counts; the same item under another lead-in says something else.
     """
     distinct: dict[str, ScoredSentence] = {}
     for one in sorted(score_sentences(kept, found), key=lambda one: -one.score):
-        distinct.setdefault(" ".join(one.sentence.text.casefold().split()), one)
+        distinct.setdefault(" ".join(said_by(one.sentence).casefold().split()), one)
     ranked = tuple(distinct.values())
     if not ranked:
         return ()

@@ -6,14 +6,14 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chassis.deadlines import time_left
 from chassis.errors import DeadlineExceeded
 from services.answer.context import lay_out_as
 from services.answer.contracts import grade
 from services.answer.contracts.completion import Completer
-from services.answer.corpus import Chunk
+from services.answer.corpus import Chunk, Span
 from services.answer.records.tasks import Task
 
 MAX_CHARACTERS = 2_000
@@ -68,16 +68,16 @@ def prompt_of(question: str, passages: Mapping[str, Chunk], code: str) -> str:
 
 def _parts_of(chunk: Chunk) -> Mapping[str, Chunk]:
     """The chunk, or its halves, cut where the sentence ends that is nearest to the middle."""
-    text, length = chunk.text, len(chunk.text)
+    length = len(chunk.text)
     if length <= MAX_CHARACTERS:
         return {"": chunk}
-    ends = [one.end - chunk.span.start for one in chunk.sentences]
+    start = chunk.span.start
+    ends = [one.end - start for one in chunk.sentences]
     whole = [end for end in ends if length - MAX_CHARACTERS <= end <= MAX_CHARACTERS]
     cut = min(whole, key=lambda end: abs(end - length // 2), default=length // 2)
-    first, second = text[:cut], text[cut:]
     return {
-        "a": replace(chunk, text=first[:MAX_CHARACTERS]),
-        "b": replace(chunk, text=second[:MAX_CHARACTERS]),
+        "a": chunk.part(Span(start, start + min(cut, MAX_CHARACTERS))),
+        "b": chunk.part(Span(start + cut, start + min(length, cut + MAX_CHARACTERS))),
     }
 
 

@@ -14,14 +14,15 @@ from services.answer.answers import (
     Citation,
     DryRun,
     Note,
-    NoteKind,
     Refusal,
     StageEstimate,
     Statement,
     SupportingClause,
 )
+from services.answer.parts import JOINT
 
 POSSIBLY_RELATED = "No passage clearly answers this question. Possibly related:"
+ALSO_RELATED = "Possibly related:"
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~]|&(?=#?\w+;)|:(?=//)|(?<=\bwww)\.)", re.IGNORECASE)
 """What may begin markup, and what makes readers of GitHub's Markdown take bare addresses for links."""
@@ -31,7 +32,7 @@ such as `---`, `===`, `:-:`, `- a` and `12. a`."""
 
 
 def render_text(answer: Answer | DryRun) -> str:
-    """One statement a line as `[SOURCE] text [1]`, below a caveat when the evidence of all is weak.
+    """One statement a line as `[SOURCE] text [1]`; what is only possibly related comes last, below a caveat.
 
     For a refusal its message and what is missing, for a dry run what answering would cost.
     """
@@ -39,7 +40,7 @@ def render_text(answer: Answer | DryRun) -> str:
         return "\n".join([_total(answer), *map(_stage, answer.stages)])
     if answer.refusal is not None:
         return f"{answer.refusal.message} {answer.refusal.missing}"
-    return "\n".join([*_caveat(answer), *map(_statement, answer.statements)])
+    return "\n".join(line for caveat, lines in _statements(answer) for line in (*caveat, *lines))
 
 
 def render_markdown(answer: Answer | DryRun) -> str:
@@ -54,7 +55,7 @@ def render_markdown(answer: Answer | DryRun) -> str:
         return _document(_refusal_sections(answer.refusal))
     return _document(
         [
-            ("Answer", [*map("{}\n".format, _caveat(answer)), *map(_item, answer.statements)]),
+            ("Answer", list(_items(answer))),
             ("Supporting Clauses", [line for one in answer.supporting_clauses for line in _clause(one)]),
             ("Definitions", list(_definitions(answer))),
             ("Citations", [_citation(one) for one in answer.citations]),
@@ -77,11 +78,20 @@ def _stage(one: StageEstimate) -> str:
     return f"{one.stage}: at most {sent:,} tokens to {one.model}, {back:,} back, {cost}"
 
 
-def _caveat(answer: Answer) -> list[str]:
-    """What goes before statements all of which rest on weak evidence, so that none is read as an answer."""
-    weak = {n for note in answer.notes if note.kind is NoteKind.WEAK_EVIDENCE for n in note.citation_numbers}
-    doubtful = all(weak.issuperset(statement.citation_numbers) for statement in answer.statements)
-    return [POSSIBLY_RELATED] if weak and doubtful else []
+def _statements(answer: Answer) -> Iterator[tuple[list[str], list[str]]]:
+    """The statements as lines, and behind them, below a caveat, those that nobody may take for an answer."""
+    firm = [_statement(one) for one in answer.statements if not one.possibly_related]
+    related = [_statement(one) for one in answer.statements if one.possibly_related]
+    if firm:
+        yield [], firm
+    if related:
+        yield [ALSO_RELATED if firm else POSSIBLY_RELATED], related
+
+
+def _items(answer: Answer) -> Iterator[str]:
+    for caveat, lines in _statements(answer):
+        yield from (f"\n{one}\n" if one == ALSO_RELATED else f"{one}\n" for one in caveat)
+        yield from (f"- {_escaped(one)}" for one in lines)
 
 
 def _document(sections: Iterable[tuple[str, list[str]]]) -> str:
@@ -94,10 +104,6 @@ def _statement(statement: Statement) -> str:
     return f"{prefixes} {_on_one_line(statement.text)}{_numbers(statement.citation_numbers)}"
 
 
-def _item(statement: Statement) -> str:
-    return f"- {_escaped(_statement(statement))}"
-
-
 def _numbers(numbers: Iterable[int]) -> str:
     return "".join(f" [{number}]" for number in numbers)
 
@@ -108,8 +114,15 @@ def _clause(clause: SupportingClause) -> Iterator[str]:
     place = _place(clause.title, clause.section, clause.page, clause.last_page)
     yield f"**{_escaped(f'[{clause.source.upper()}] {place}')}**{grade}{chance}"
     yield ""
-    yield from (f"> {_escaped_line(line.strip())}" for line in clause.text.splitlines() if line.strip())
+    yield from (f"> {_escaped_line(line.strip())}" for line in _text_of(clause) if line.strip())
     yield ""
+
+
+def _text_of(clause: SupportingClause) -> Iterator[str]:
+    """The lines of a clause, between those of what governs it from outside."""
+    yield from (f"{_on_one_line(part.text)}{JOINT.rstrip()}" for part in clause.context_before)
+    yield from clause.text.splitlines()
+    yield from (f"{JOINT.lstrip()}{_on_one_line(part.text)}" for part in clause.context_after)
 
 
 def _definitions(answer: Answer) -> Iterator[str]:

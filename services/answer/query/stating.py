@@ -8,19 +8,25 @@ shorter one means the same (`the Subscriber owns it` of `the Vendor denies that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from chassis.telemetry import counter
-from services.answer.answers import Citation, Statement
+from services.answer.answers import Statement
 from services.answer.contracts.answer import FORBIDDEN_PHRASES, AnswerReply
 from services.answer.corpus import Chunk
 from services.answer.legible import legible
 from services.answer.query.composing import Draft
 from services.answer.query.extraction import MAX_STATEMENTS
 from services.answer.sentences import Sentence, table_header_of
-from services.answer.verification.citing import Citations, Quote, quote_of_definition, quote_of_sentence
+from services.answer.verification.citing import (
+    Citations,
+    Quote,
+    Stored,
+    quote_of_definition,
+    quote_of_sentence,
+)
 from services.answer.verification.lint import LintRule, lint, replaced_words
 
 _drops = counter(__name__, "clausegate.statements.dropped", "A model's statements kept back.", "{statement}")
@@ -66,20 +72,29 @@ class Stated:
 
 def extracted(draft: Draft, sentences: Sequence[Sentence], citations: Citations) -> tuple[Statement, ...]:
     """At most three extracts. A term that is asked for is answered by its definitions first, then come the
-    sentences, best first; a table row cites its header as well."""
-    drafted: list[tuple[Quote, Sentence | None]]
-    drafted = [(quote_of_definition(one), None) for one in draft.asked_definitions()]
-    drafted += [(quote_of_sentence(one), table_header_of(one)) for one in sentences]
-    statements = list[Statement]()
-    for quote, header in drafted:
-        citation = None if _is_said(quote, citations.all) else citations.cite(quote)
-        if citation is not None:
-            heading = citations.cite(quote_of_sentence(header)) if header else None
-            numbers = (citation.number, heading.number) if heading else (citation.number,)
-            statements.append(Statement(citation.quote, (citation.source.upper(),), numbers))
-        if len(statements) == MAX_STATEMENTS:
-            break
-    return tuple(statements)
+    sentences, best first; a table row cites its header as well. What is doubtful comes last."""
+    found = list[Stored]()
+    for quote in [*map(quote_of_definition, draft.asked_definitions()), *map(quote_of_sentence, sentences)]:
+        stored = None if _is_said(quote, found) else citations.find(quote)
+        if stored is not None:
+            found.append(stored)
+    chosen = sorted(without_repeated(found)[:MAX_STATEMENTS], key=_is_doubtful)
+    headers = {(one.chunk.chunk_id, one.span): table_header_of(one) for one in sentences}
+    return tuple(
+        _statement(one, _above(one, headers.get((one.chunk.chunk_id, one.span)), citations), citations)
+        for one in chosen
+    )
+
+
+def _above(row: Stored, header: Sentence | None, citations: Citations) -> tuple[Stored, ...]:
+    """The header above a table row, unless the quote of the row has it."""
+    found = citations.find(quote_of_sentence(header)) if header else None
+    return (found,) if found and not row.holds(found) else ()
+
+
+def without_repeated(quotes: Sequence[Stored]) -> list[Stored]:
+    """The quotes whose words are not all among those of another: a lead-in says nothing beside its item."""
+    return [one for one in quotes if not any(other.holds(one) for other in quotes)]
 
 
 def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, ...]:
@@ -107,43 +122,51 @@ def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, 
 
 
 def borne_out(claims: Sequence[Claim], citations: Citations, question: str) -> Stated:
-    """The claims as far as the stored text bears them out, in order; nothing is said twice."""
-    statements, dropped = dict[Statement, None](), list[Dropped]()
+    """The claims as far as the stored text bears them out, in order, what is doubtful last; nothing is said
+    twice."""
+    held, dropped = dict[Stored, tuple[Stored, ...]](), list[Dropped]()
     for number, claim in enumerate(claims, start=1):
-        stored = {quote: words for quote in claim.quotes if (words := citations.stored(quote))}
-        why, rules = _fault(claim, tuple(stored.values()), question)
-        left = () if why else tuple(_statements_of(stored, citations))
-        statements |= dict.fromkeys(left)
-        if not left:
+        stored = tuple(dict.fromkeys(found for quote in claim.quotes if (found := citations.find(quote))))
+        why, rules = _fault(claim, stored, question)
+        standing = () if why else tuple(one for one in stored if one.says_something)
+        above = tuple(one for one in stored if one not in standing)
+        for one in standing:
+            held.setdefault(one, above)
+        if not standing:
             dropped.append(Dropped(number, why or Why.SAYS_NOTHING, rules))
-    for one in dropped:
-        _drops.add(1, {"clausegate.dropped.why": one.why})
-    return Stated(tuple(statements), tuple(dropped))
+    for lost in dropped:
+        _drops.add(1, {"clausegate.dropped.why": lost.why})
+    chosen = sorted(without_repeated(tuple(held)), key=_is_doubtful)
+    return Stated(tuple(_statement(one, held[one], citations) for one in chosen), tuple(dropped))
 
 
-def _fault(claim: Claim, quotes: Sequence[str], question: str) -> tuple[Why | None, tuple[LintRule, ...]]:
+def _fault(claim: Claim, quotes: Sequence[Stored], question: str) -> tuple[Why | None, tuple[LintRule, ...]]:
     """What is wrong with a claim, None for nothing, and the rules of the lint that it breaks.
 
-    Conditions that it leaves out are no fault: what leaves is the quote, which has them.
+    Conditions that it leaves out are no fault: what leaves is the quote, which has them. Nor is it one to
+    give the words of a quote without the lead-in that comes with them.
     """
     if not quotes:
         return Why.NO_STORED_QUOTE, ()
-    if claim.text in map(plain, quotes):
+    if claim.text in [plain(words) for one in quotes for words in (one.words, one.text, one.without_dots)]:
         return None, ()
-    if _guesses(claim.text, quotes):
+    readings = [one.reading for one in quotes]
+    if _guesses(claim.text, readings):
         return Why.GUESS, ()
-    rules = dict.fromkeys(one.rule for one in lint(claim.text, quotes, question))
+    rules = dict.fromkeys(one.rule for one in lint(claim.text, readings, question))
     broken = tuple(rule for rule in rules if rule is not LintRule.CONDITION)
     return (Why.GOES_BEYOND if broken else None), broken
 
 
-def _statements_of(stored: Mapping[Quote, str], citations: Citations) -> Iterator[Statement]:
-    """The quotes of a claim, one by one; headings and headers of tables are cited with the others."""
-    standing = [quote for quote in stored if citations.says_something(quote)]
-    cited = {quote: one for quote in stored if standing and (one := citations.cite(quote))}
-    above = tuple(dict.fromkeys(one.number for quote, one in cited.items() if quote not in standing))
-    for one in dict.fromkeys(cited[quote] for quote in standing):
-        yield Statement(one.quote, (one.source.upper(),), (one.number, *above))
+def _statement(quote: Stored, above: Sequence[Stored], citations: Citations) -> Statement:
+    """A quote as a statement; headings and headers of tables are cited with it."""
+    own = citations.cite_stored(quote)
+    numbers = tuple(dict.fromkeys([own.number, *(citations.cite_stored(one).number for one in above)]))
+    return Statement(quote.text, (quote.chunk.source.upper(),), numbers, _is_doubtful(quote))
+
+
+def _is_doubtful(quote: Stored) -> bool:
+    return bool(quote.doubts)
 
 
 def overstates(text: str, quotes: Sequence[str], question: str = "") -> bool:
@@ -164,10 +187,10 @@ def plain(text: str) -> str:
     return " ".join(legible(text).split())
 
 
-def _is_said(quote: Quote, citations: tuple[Citation, ...]) -> bool:
+def _is_said(quote: Quote, found: Sequence[Stored]) -> bool:
     """Whether a definition that is quoted already holds the quote."""
     end = quote.start + len(quote.text)
     return any(
-        one.document == quote.document_id and one.span.start < end and quote.start < one.span.end
-        for one in citations
+        one.chunk.document_id == quote.document_id and one.span.start < end and quote.start < one.span.end
+        for one in found
     )

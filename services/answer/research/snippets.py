@@ -1,6 +1,7 @@
 """Checks the passages that somebody says chunks hold, and delivers those that do (SN-3, SN-5). Pure.
 
-What is delivered are the stored words, whole sentences of them, with ids, title and location of the chunk.
+What is delivered are the stored words, whole sentences of them, with what leads into them and their
+conditions, and with ids, title and location of the chunk.
 Whoever named the passage has a say in the choice, the order and the reason, and in the reason only if it
 neither guesses nor says more than the passage. The question lends it nothing: asked about Delaware, a model
 may call the law of Illinois that of Delaware.
@@ -13,13 +14,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from services.answer.answers import Citation
+from services.answer.answers import Citation, Note
 from services.answer.contracts.snippets import MAX_SNIPPETS
 from services.answer.corpus import Chunk
 from services.answer.legible import legible
+from services.answer.parts import around
+from services.answer.query.notes import doubt_note
 from services.answer.query.stating import overstates, plain
 from services.answer.research.wording import mentions, summary_of
-from services.answer.verification.citing import Citations, Quote
+from services.answer.verification.citing import Citations, Quote, Stored
 from services.answer.verification.lint.tokens import Token, tokens_of
 from services.answer.verification.lint.wording import names_of, stem_of
 from services.answer.verification.splitting import sentences_of
@@ -57,6 +60,14 @@ class Snippet:
     """None for an unverified snippet of a chunk that nobody was shown."""
     citation: Citation | None
     """None when not verified."""
+    context_before: str = ""
+    """What leads into it."""
+    context_after: str = ""
+    """The conditions after it that it stands under."""
+    notes: tuple[Note, ...] = ()
+    """Why its text may not be what the file shows."""
+    reading: str = ""
+    """What it says to a reader, see `Stored.reading`; empty when not verified."""
 
     @property
     def location(self) -> str:
@@ -102,21 +113,20 @@ def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -
     for passage in passages:
         if len(snippets) == wanted.at_most:
             break
-        citation = _cite(passage, citations)
-        if citation is None and wanted.unverified is Unverified.DROP:
+        found = _find(passage, citations)
+        if found is None and wanted.unverified is Unverified.DROP:
             dropped += 1
-        elif citation is None:
+        elif found is None:
             snippets.append(Snippet(_shown(passage.content), UNVERIFIED_RELEVANCE, passage.chunk, None))
-        elif not any(_overlap(citation, one.citation) for one in snippets):
-            numbered = replace(citation, number=len(snippets) + 1)
-            relevance = _relevance(passage, citation, wanted)
-            snippets.append(Snippet(citation.quote, relevance, passage.chunk, numbered))
+        elif not any(_overlap(found, one.citation) for one in snippets):
+            numbered = replace(citations.cite_stored(found), number=len(snippets) + 1)
+            snippets.append(_snippet(passage, found, numbered, wanted))
     return Delivered(tuple(snippets), dropped)
 
 
 def checked_summary(summary: str, snippets: Sequence[Snippet], wanted: Wanted) -> str:
     """The sentences of a summary that say nothing beyond these verified snippets; else one by code."""
-    quotes = [one.content for one in snippets]
+    quotes = [one.reading for one in snippets]
     whole = plain(summary)
     if whole and not _says_more(whole, quotes, wanted.question):
         return whole
@@ -131,16 +141,32 @@ def _shown(content: str) -> str:
     return "".join(c for c in legible(content) if unicodedata.category(c) != "Cc" or c in "\n\t")
 
 
-def _cite(passage: Passage, citations: Citations) -> Citation | None:
+def _find(passage: Passage, citations: Citations) -> Stored | None:
     chunk = passage.chunk
     if chunk is None:
         return None
     quote = Quote(passage.content, chunk.chunk_id, chunk.document_id, passage.start, whole_sentences=True)
-    return citations.cite(quote)
+    return citations.find(quote)
 
 
-def _overlap(one: Citation, other: Citation | None) -> bool:
-    return other is not None and one.document == other.document and bool(one.span.overlap(other.span))
+def _snippet(passage: Passage, found: Stored, citation: Citation, wanted: Wanted) -> Snippet:
+    before, after = around(found.parts, found.span)
+    return Snippet(
+        content=found.words,
+        relevance=_relevance(passage, found.reading, wanted),
+        chunk=passage.chunk,
+        citation=citation,
+        context_before=before,
+        context_after=after,
+        notes=tuple(doubt_note(kind, (citation.number,)) for kind in found.doubts),
+        reading=found.reading,
+    )
+
+
+def _overlap(one: Stored, other: Citation | None) -> bool:
+    return (
+        other is not None and one.chunk.document_id == other.document and bool(one.span.overlap(other.span))
+    )
 
 
 def _says_more(text: str, quotes: Sequence[str], question: str) -> bool:
@@ -154,8 +180,8 @@ def _stems(tokens: Iterable[Token]) -> frozenset[str]:
     return frozenset(stem_of(token.word) for token in tokens)
 
 
-def _relevance(passage: Passage, citation: Citation, wanted: Wanted) -> str:
+def _relevance(passage: Passage, reading: str, wanted: Wanted) -> str:
     said = plain(passage.relevance)
-    if said and not _says_more(said, [citation.quote], wanted.question):
+    if said and not _says_more(said, [reading], wanted.question):
         return said
-    return mentions(citation.quote, wanted.stems)
+    return mentions(reading, wanted.stems)

@@ -10,7 +10,14 @@ from clausegate.answer.v1.grounding_service_pb2_grpc import GroundingServiceServ
 from clausegate.corpus.v1 import citation_pb2
 from services.answer.answers import Certificate, Citation, MatchLevel
 from services.answer.corpus import Span
-from services.answer.servicers.wire import citation_to_wire, clause_to_wire, match_level_to_wire, span_to_wire
+from services.answer.parts import QuotePart
+from services.answer.servicers.wire import (
+    citation_to_wire,
+    clause_to_wire,
+    match_level_to_wire,
+    note_to_wire,
+    span_to_wire,
+)
 from services.answer.verification.grounding import Asked, Checked, CheckedClaim, Claim, Grounding
 from services.answer.verification.verifying import Verification, Verifying
 
@@ -85,6 +92,17 @@ def citation_of(message: citation_pb2.Citation) -> Citation:
             key_id=certificate.key_id,
             signature=certificate.signature,
         ),
+        parts=tuple(map(part_of, message.parts)),
+    )
+
+
+def part_of(message: citation_pb2.QuotePart) -> QuotePart:
+    """A part of a quote as a caller sends it."""
+    return QuotePart(
+        span=Span(message.span.start, message.span.end),
+        text=message.text,
+        page=message.page if message.HasField("page") else None,
+        last_page=message.last_page if message.HasField("last_page") else None,
     )
 
 
@@ -125,4 +143,5 @@ def _claim(one: CheckedClaim) -> grounding_pb2.CheckedClaim:
         caveats=[
             grounding_pb2.GroundingCaveat.Value(f"GROUNDING_CAVEAT_{caveat.name}") for caveat in one.caveats
         ],
+        notes=map(note_to_wire, one.notes),
     )

@@ -11,7 +11,7 @@ from clausegate.answer.v1 import research_service_pb2 as research_pb2
 from clausegate.answer.v1.research_service_pb2_grpc import ResearchServiceServicer
 from services.answer.research.research import Asked, Findings, Research
 from services.answer.research.snippets import Snippet, Unverified
-from services.answer.servicers.wire import citation_to_wire, metadata_to_wire, usage_to_wire
+from services.answer.servicers.wire import citation_to_wire, metadata_to_wire, note_to_wire, usage_to_wire
 
 Context = grpc.aio.ServicerContext[research_pb2.ExtractSnippetsRequest, research_pb2.ExtractSnippetsResponse]
 UNVERIFIED = {
@@ -76,4 +76,7 @@ def _snippet(one: Snippet) -> research_pb2.Snippet:
         verified=one.citation is not None,
         chunk_id=chunk.chunk_id if chunk else "",
         citation=citation_to_wire(one.citation) if one.citation else None,
+        context_before=one.context_before,
+        context_after=one.context_after,
+        notes=map(note_to_wire, one.notes),
     )

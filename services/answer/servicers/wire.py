@@ -14,6 +14,7 @@ from clausegate.answer.v1 import query_service_pb2 as query_pb2
 from clausegate.corpus.v1 import citation_pb2, span_pb2
 from services.answer import answers
 from services.answer.corpus import Span
+from services.answer.parts import QuotePart
 from services.answer.query import events
 from services.answer.query.questions import Question
 from services.answer.records.usage import StageUsage
@@ -45,7 +46,7 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         statements=[_statement(one) for one in answer.statements],
         supporting_clauses=[clause_to_wire(one) for one in answer.supporting_clauses],
         definitions=[_definition(one) for one in answer.definitions],
-        notes=[_note(one) for one in answer.notes],
+        notes=map(note_to_wire, answer.notes),
         markdown=response.markdown,
         usage=usage_to_wire(response.usage),
         debug=debug_to_wire(response.debug, response.explanation) if response.debug else None,
@@ -94,7 +95,7 @@ def _validated(event: events.Validated) -> query_pb2.StreamQueryResponse:
             definition = query_pb2.ValidatedDefinition(definition=_definition(one), citations=citations)
             return query_pb2.StreamQueryResponse(definition=definition)
         case answers.Note() as one:
-            note = query_pb2.ValidatedNote(note=_note(one), citations=citations)
+            note = query_pb2.ValidatedNote(note=note_to_wire(one), citations=citations)
             return query_pb2.StreamQueryResponse(note=note)
 
 
@@ -135,12 +136,23 @@ def citation_to_wire(one: answers.Citation) -> citation_pb2.Citation:
             key_id=certificate.key_id,
             signature=certificate.signature,
         ),
+        parts=map(part_to_wire, one.parts),
+    )
+
+
+def part_to_wire(one: QuotePart) -> citation_pb2.QuotePart:
+    """A part of a quote."""
+    return citation_pb2.QuotePart(
+        span=span_to_wire(one.span), text=one.text, page=one.page, last_page=one.last_page
     )
 
 
 def _statement(one: answers.Statement) -> answer_pb2.Statement:
     return answer_pb2.Statement(
-        text=one.text, source_prefixes=one.source_prefixes, citation_numbers=one.citation_numbers
+        text=one.text,
+        source_prefixes=one.source_prefixes,
+        citation_numbers=one.citation_numbers,
+        possibly_related=one.possibly_related,
     )
 
 
@@ -161,6 +173,8 @@ def clause_to_wire(one: answers.SupportingClause) -> answer_pb2.SupportingClause
         grade=one.grade,
         probability=one.probability,
         score=one.score,
+        context_before=map(part_to_wire, one.context_before),
+        context_after=map(part_to_wire, one.context_after),
     )
 
 
@@ -174,7 +188,8 @@ def _definition(one: answers.DefinitionInUse) -> answer_pb2.DefinitionInUse:
     )
 
 
-def _note(one: answers.Note) -> answer_pb2.Note:
+def note_to_wire(one: answers.Note) -> answer_pb2.Note:
+    """What a careful reader should know."""
     kind = answer_pb2.NoteKind.Value(f"NOTE_KIND_{one.kind.name}")
     return answer_pb2.Note(kind=kind, text=one.text, citation_numbers=one.citation_numbers)
 

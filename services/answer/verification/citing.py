@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from chassis.errors import Conflict
-from services.answer.answers import Certificate, Citation
-from services.answer.corpus import Chunk, Definition, Document, PageSpan, Span
+from services.answer.answers import Certificate, Citation, MatchLevel
+from services.answer.corpus import Chunk, Definition, Document, Span, TextDoubtKind
+from services.answer.parts import QuotePart, doubts_of, joined, pages_at, quote_parts, reading_of
 from services.answer.sentences import Sentence, says_something, sentences_around
-from services.answer.verification.quotes import QuoteMatch, find_quote
+from services.answer.verification.places import find_in
 from services.answer.verification.signing import Signer
 
 EXTRACTIVE = "extractive"
@@ -45,13 +46,64 @@ class Quote:
     `may share` can be cut."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A quote as the index holds it now."""
+
+    chunk: Chunk
+    span: Span
+    """Where the quoted words stand."""
+    level: MatchLevel
+    parts: tuple[QuotePart, ...]
+    """The words with what leads into them and their conditions."""
+
+    @property
+    def text(self) -> str:
+        """All of it, as a citation quotes it."""
+        return joined(self.parts)
+
+    @property
+    def without_dots(self) -> str:
+        """The same as somebody copies it who leaves out the dots between its parts."""
+        return " ".join(part.text for part in self.parts)
+
+    @property
+    def reading(self) -> str:
+        """What it says to a reader, for comparing, see `reading_of`."""
+        return reading_of(self.chunk, self.span)
+
+    @property
+    def words(self) -> str:
+        """The quoted words alone."""
+        part = next(one for one in self.parts if self.span in one.span)
+        return part.text[self.span.start - part.span.start : self.span.end - part.span.start]
+
+    @property
+    def doubts(self) -> tuple[TextDoubtKind, ...]:
+        """Why its text may not be what the file shows."""
+        return doubts_of(self.chunk, self.parts)
+
+    @property
+    def says_something(self) -> bool:
+        """Whether it has more words than headings and headers of tables."""
+        return says_something(self.chunk, self.span)
+
+    def holds(self, other: Stored) -> bool:
+        """Whether all words of another quote of the document are among its own, and more."""
+        return (
+            self.chunk.document_id == other.chunk.document_id
+            and self.parts != other.parts
+            and all(any(part.span in own.span for own in self.parts) for part in other.parts)
+        )
+
+
 def quote_in(chunk: Chunk, text: str, *, whole_sentences: bool = False) -> Quote:
     """Words that somebody says stand somewhere in a chunk."""
     return Quote(text, chunk.chunk_id, chunk.document_id, whole_sentences=whole_sentences)
 
 
 def quote_of_sentence(sentence: Sentence) -> Quote:
-    """A sentence as a quote; an item of a list comes with what leads into the list."""
+    """A sentence as a quote."""
     chunk = sentence.chunk
     return Quote(sentence.text, chunk.chunk_id, chunk.document_id, sentence.span.start, whole_sentences=True)
 
@@ -61,12 +113,6 @@ def quote_of_definition(definition: Definition) -> Quote:
     return Quote(
         definition.text, definition.chunk_id, definition.document_id, definition.span.start, runs_on=True
     )
-
-
-def pages_of(pages: Sequence[PageSpan], span: Span) -> tuple[int | None, int | None]:
-    """First and last of `pages` that hold something of `span`; None twice where the format has no pages."""
-    numbers = [page.page for page in pages if page.span.overlap(span)]
-    return (min(numbers), max(numbers)) if numbers else (None, None)
 
 
 def check_live(quoted: Iterable[str], stored: Mapping[str, Chunk]) -> None:
@@ -102,84 +148,63 @@ class Citations:
         """Every citation made so far, in order of number."""
         return tuple(self._citations.values())
 
-    def holds(self, quote: Quote) -> bool:
-        """Whether `cite` would give a citation."""
-        return self._find(quote) is not None
-
-    def stored(self, quote: Quote) -> str | None:
-        """The words of a quote as its chunk spells them; None when `cite` would give no citation."""
-        found = self._find(quote)
-        return found[0].text[found[1].span.start : found[1].span.end] if found else None
-
-    def says_something(self, quote: Quote) -> bool:
-        """Whether `cite` would give a citation of more than headings and headers of tables."""
-        found = self._find(quote)
-        if found is None:
-            return False
-        chunk, start = found[0], found[0].span.start
-        return says_something(chunk, Span(found[1].span.start + start, found[1].span.end + start))
-
-    def cite(self, quote: Quote) -> Citation | None:
-        """The citation of a quote; None, and nothing numbered, unless the stored chunk holds its words."""
-        found = self._find(quote)
-        if found is None:
-            return None
-        chunk, match = found
-        span = Span(chunk.span.start + match.span.start, chunk.span.start + match.span.end)
-        place = (chunk.document_id, span)
-        if place not in self._citations:
-            self._citations[place] = self._citation(chunk, match, span)
-        return self._citations[place]
-
-    def _find(self, quote: Quote) -> tuple[Chunk, QuoteMatch] | None:
+    def find(self, quote: Quote) -> Stored | None:
+        """What `cite` would cite; None when the stored chunk does not hold the words."""
         chunk = self._chunks.get(quote.chunk_id)
         if chunk is None or not self._is_live(chunk):
             return None
         words = _within(chunk, quote) if quote.runs_on else quote.text
-        match = find_quote(chunk.text, words, near=quote.start - chunk.span.start)
-        if match and quote.whole_sentences:
-            match = replace(match, span=_widened(chunk, match.span))
-        return (chunk, match) if match else None
+        place = find_in(chunk, words, near=quote.start)
+        if place is None:
+            return None
+        span = sentences_around(chunk, place.span) if quote.whole_sentences else place.span
+        return Stored(chunk, span, place.level, quote_parts(chunk, span))
+
+    def cite(self, quote: Quote) -> Citation | None:
+        """The citation of a quote; None, and nothing numbered, unless the stored chunk holds its words."""
+        found = self.find(quote)
+        return self.cite_stored(found) if found else None
+
+    def cite_stored(self, found: Stored) -> Citation:
+        """The citation of what `find` gave."""
+        place = (found.chunk.document_id, found.span)
+        if place not in self._citations:
+            self._citations[place] = self._citation(found)
+        return self._citations[place]
 
     def _is_live(self, chunk: Chunk) -> bool:
         """Whether the chunk is of the version whose file the certificate names."""
         document = self._documents.get(chunk.document_id)
         return document is not None and document.generation == chunk.generation
 
-    def _citation(self, chunk: Chunk, match: QuoteMatch, span: Span) -> Citation:
-        quote = chunk.text[match.span.start : match.span.end]
-        page, last_page = pages_of(chunk.pages, span)
+    def _citation(self, found: Stored) -> Citation:
+        chunk = found.chunk
+        page, last_page = pages_at(chunk, found.span)
         citation = Citation(
             number=len(self._citations) + 1,
             document=chunk.document_id,
             source=chunk.source,
             title=chunk.title,
-            section=chunk.section_at(span.start),
+            section=chunk.section_at(found.span.start),
             page=page,
             last_page=last_page,
-            quote=quote,
-            span=span,
+            quote=found.text,
+            span=found.span,
             chunk_id=chunk.chunk_id,
             chunk_alias=chunk.alias,
-            match_level=match.level,
+            match_level=found.level,
             certificate=Certificate(
                 document_sha256=self._documents[chunk.document_id].content_sha256,
-                quote_sha256=hashlib.sha256(quote.encode()).hexdigest(),
+                quote_sha256=hashlib.sha256(found.text.encode()).hexdigest(),
                 generation=chunk.generation,
                 model=self._origin.model,
                 prompt_version=self._origin.prompt_version,
                 prompt_sha256=self._origin.prompt_sha256,
                 config_sha256=self._origin.config_sha256,
             ),
+            parts=found.parts,
         )
         return self._signer.sign(citation)
-
-
-def _widened(chunk: Chunk, span: Span) -> Span:
-    """Whole sentences around `span`; both in code points of the chunk's text."""
-    start = chunk.span.start
-    around = sentences_around(chunk, Span(span.start + start, span.end + start))
-    return Span(around.start - start, around.end - start)
 
 
 def _within(chunk: Chunk, quote: Quote) -> str:

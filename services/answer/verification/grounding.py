@@ -9,23 +9,28 @@ with its verdict.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
-from services.answer.answers import Citation, SupportingClause
+from services.answer.answers import Citation, Note, SupportingClause
 from services.answer.corpus import Chunk
 from services.answer.limits import check_scope, check_text
+from services.answer.parts import JOINT, MARKER
 from services.answer.query import grading
 from services.answer.query.composing import clause_of
+from services.answer.query.notes import doubt_notes
 from services.answer.query.questions import Question
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
-from services.answer.verification.citing import Citations, Origin, quote_in
+from services.answer.verification.citing import Citations, Origin, Stored, quote_in
 from services.answer.verification.lint import Caveat, Finding, LintRule, caveats, lint
+from services.answer.verification.lint.reading import Text
+from services.answer.verification.places import find_in
 from services.answer.verification.quotes import find_quote
 from services.answer.verification.signing import Signer
 from services.answer.verification.splitting import own_words, quoted_in, sentences_of
@@ -52,6 +57,8 @@ LEFT_OUT = (
     LintRule.PERCENTAGE,
 )
 """What words can lose that are cut out of a sentence: its `not`, its `if`, the `million` of a sum."""
+_BREAK = re.compile(rf"[:–—](?=\s)|{JOINT}|\n(?={MARKER})")
+"""Where an item of a list may begin."""
 NEAR_GRADE = 1
 """Local grade, see `grading.GRADE_LIMITS`, from which a passage counts as near."""
 
@@ -95,6 +102,8 @@ class CheckedClaim:
     findings: tuple[Finding, ...] = ()
     nearest_clause: SupportingClause | None = None
     caveats: tuple[Caveat, ...] = ()
+    notes: tuple[Note, ...] = ()
+    """Why the text of its quotes may not be what the file shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +190,7 @@ class Grounding:
             candidates, revision = len(found.candidates), found.index_revision
             for spelled in _spellings(words):
                 for one in found.candidates:
-                    if find_quote(one.chunk.text, spelled):
+                    if find_in(one.chunk, spelled):
                         return _Search(spelled, one.chunk, nearest, revision, candidates)
             if candidates < pool:
                 break
@@ -192,7 +201,8 @@ class Grounding:
         documents = dict.fromkeys(chunk.document_id for chunk in chunks.values())
         live = await self._retrieval.live_documents(documents)
         citations = Citations(chunks, live, self._origin, self._signer)
-        checked = tuple(_judged(claim, found, citations) for claim in claims)
+        judged = [_judged(claim, found, citations) for claim in claims]
+        checked = tuple(replace(one, notes=_doubts(one, citations.all, chunks)) for one in judged)
         return Checked(checked, citations.all, next(one.index_revision for one in found.values()))
 
 
@@ -238,42 +248,70 @@ def _judged(claim: Claim, found: dict[str, _Search], citations: Citations) -> Ch
     wanted = claim.quotes or (own,)
     places = {found[words].words: found[words].chunk for words in wanted}
     chunks = [chunk for chunk in places.values() if chunk]
-    cites = (_cite(spelled, chunks, citations) for spelled in _spellings(own))
-    verbatim = next(filter(None, cites), None)
-    cited = {
-        words: citation
+    verbatim = next(filter(None, (_find(spelled, chunks, citations) for spelled in _spellings(own))), None)
+    held = {
+        words: stored
         for words, chunk in places.items()
-        if chunk and (citation := _cite(words, (chunk,), citations))
+        if chunk and (stored := _find(words, (chunk,), citations))
     }
-    numbers = tuple(dict.fromkeys(one.number for one in cited.values()))
-    missing = tuple(words for words in wanted if found[words].words not in cited)
+    if verbatim:
+        citations.cite_stored(verbatim)
+    cited = [citations.cite_stored(one) for one in held.values()]
+    numbers = tuple(dict.fromkeys(one.number for one in cited))
+    missing = tuple(words for words in wanted if found[words].words not in held)
     if missing:
         nearest = found[missing[0]].nearest
         if not claim.quotes:
             return CheckedClaim(claim.text, Verdict.UNSUPPORTED, nearest_clause=nearest)
         return CheckedClaim(claim.text, Verdict.MISQUOTED, numbers, missing, nearest_clause=nearest)
     if verbatim:
-        numbers = tuple(dict.fromkeys((verbatim.number, *numbers)))
+        numbers = tuple(dict.fromkeys((citations.cite_stored(verbatim).number, *numbers)))
     whole = _whole_sentences(places, citations)
-    findings = () if verbatim else lint(own, [one.quote for one in cited.values()], _named_by(cited.values()))
-    left_out = (one for one in lint(own, whole) if one.rule in LEFT_OUT)
-    findings = tuple(dict.fromkeys((*findings, *left_out)))
+    findings = () if verbatim else lint(own, [one.reading for one in held.values()], _named_by(cited))
+    findings = tuple(dict.fromkeys((*findings, *_cut_off(own, whole))))
     if findings:
         return CheckedClaim(claim.text, Verdict.OVERSTATED, numbers, findings=findings)
     verdict = Verdict.VERBATIM if verbatim else Verdict.SUPPORTED
-    return CheckedClaim(claim.text, verdict, numbers, caveats=caveats(own, whole))
+    return CheckedClaim(claim.text, verdict, numbers, caveats=caveats(own, [one.text for one in whole]))
 
 
-def _whole_sentences(places: Mapping[str, Chunk | None], citations: Citations) -> Sequence[str]:
+def _whole_sentences(places: Mapping[str, Chunk | None], citations: Citations) -> Sequence[Stored]:
     """The sentences that quotes are from, as they are stored."""
     found = ((words, chunk) for words, chunk in places.items() if chunk)
-    whole = (citations.stored(quote_in(chunk, words, whole_sentences=True)) for words, chunk in found)
+    whole = (citations.find(quote_in(chunk, words, whole_sentences=True)) for words, chunk in found)
     return tuple(dict.fromkeys(one for one in whole if one))
 
 
-def _cite(words: str, chunks: Iterable[Chunk], citations: Citations) -> Citation | None:
-    """The citation of words in the first of `chunks` that holds them."""
-    return next((one for chunk in chunks if (one := citations.cite(quote_in(chunk, words)))), None)
+def _doubts(claim: CheckedClaim, cited: Iterable[Citation], chunks: Mapping[str, Chunk]) -> tuple[Note, ...]:
+    return doubt_notes([one for one in cited if one.number in claim.citation_numbers], chunks)
+
+
+def _cut_off(own: str, whole: Sequence[Stored]) -> Iterator[Finding]:
+    """What a claim leaves out of the sentences that its quotes are from, and of what governs these."""
+    cut = [one for one in whole if not find_quote(own, one.text)]
+    if cut:
+        yield from (one for one in lint(own, [one.reading for one in cut]) if one.rule in LEFT_OUT)
+    if not _denies(own):
+        leading = filter(None, (_lead_in(own, one) for one in cut))
+        yield from (Finding(LintRule.NEGATION, lead_in) for lead_in in leading if _denies(lead_in))
+
+
+def _lead_in(own: str, quote: Stored) -> str:
+    """What a quote says before the item of a list that holds a claim's own words; empty where none does."""
+    match = find_quote(quote.text, own)
+    breaks = [one.start() for one in _BREAK.finditer(quote.text, 0, match.span.start)] if match else []
+    return " ".join(quote.text[: breaks[-1]].split()) if breaks else ""
+
+
+def _denies(text: str) -> bool:
+    read = Text()
+    read.add(text)
+    return any(not one.soft for one in read.negations)
+
+
+def _find(words: str, chunks: Iterable[Chunk], citations: Citations) -> Stored | None:
+    """Words in the first of `chunks` that holds them."""
+    return next((one for chunk in chunks if (one := citations.find(quote_in(chunk, words)))), None)
 
 
 def _named_by(cited: Iterable[Citation]) -> str:

@@ -65,22 +65,27 @@ def find_quote(text: str, quote: str, near: int = 0) -> QuoteMatch | None:
     White space around the quote is ignored, and a pair of quotation marks around it where it does not stand
     with them; a full stop or an ellipsis of its own is not. None when it stands nowhere, or is empty.
     """
+    return min(find_quotes(text, quote), key=lambda match: abs(match.span.start - near), default=None)
+
+
+def find_quotes(text: str, quote: str) -> tuple[QuoteMatch, ...]:
+    """Every occurrence at the strictest level that has one, see `find_quote`."""
     wanted = quote.strip()
-    match = _find(text, wanted, near)
-    if match is None and (wanted[:1], wanted[-1:]) in _PAIRS and len(wanted) > 1:
-        return _find(text, wanted[1:-1].strip(), near)
-    return match
+    found = _find(text, wanted)
+    if not found and (wanted[:1], wanted[-1:]) in _PAIRS and len(wanted) > 1:
+        return _find(text, wanted[1:-1].strip())
+    return found
 
 
-def _find(text: str, wanted: str, near: int) -> QuoteMatch | None:
+def _find(text: str, wanted: str) -> tuple[QuoteMatch, ...]:
     if not wanted or _squeezed(wanted) not in _squeezed(text):
-        return None
+        return ()
     for level, pattern in _LEVELS:
         stored, sought = _respell(text, pattern), _respell(wanted, pattern)
         spans = [span for span in stored.occurrences(sought.text) if not _cuts_token(text, span)]
         if spans:
-            return QuoteMatch(min(spans, key=lambda span: abs(span.start - near)), level)
-    return None
+            return tuple(QuoteMatch(span, level) for span in spans)
+    return ()
 
 
 def plain_spelling(text: str) -> str:

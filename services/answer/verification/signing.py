@@ -105,24 +105,26 @@ def canonical(citation: Citation) -> bytes:
     """What is signed: the citation's proto3 JSON as RFC 8785 writes it, without number and signature.
 
     Sorted keys, no white space, UTF-8; fields without a value (`page` where the format has none) are absent.
+    So is `parts` where there are none: citations that were signed before they had parts stay valid.
     """
     fields = asdict(citation)
     del fields["number"], fields["certificate"]["signature"]
+    fields["parts"] = fields["parts"] or None
     fields["match_level"] = f"MATCH_LEVEL_{citation.match_level.name}"
     # Our values are strings and integers only, for which this is RFC 8785.
     text = json.dumps(_as_json(fields), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return text.encode()
 
 
-def _as_json(fields: Mapping[str, object]) -> dict[str, object]:
+def _as_json(value: object) -> object:
     """Names in lowerCamelCase, values as they are, None left out."""
-    return {
-        _SNAKE.sub(lambda letter: letter[1].upper(), name): _as_json(value)
-        if isinstance(value, Mapping)
-        else value
-        for name, value in fields.items()
-        if value is not None
-    }
+    if isinstance(value, Mapping):
+        return {
+            _SNAKE.sub(lambda letter: letter[1].upper(), name): _as_json(inner)
+            for name, inner in value.items()
+            if inner is not None
+        }
+    return [_as_json(inner) for inner in value] if isinstance(value, tuple | list) else value
 
 
 def _hmac(key: SigningKey, citation: Citation) -> bytes:

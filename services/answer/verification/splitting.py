@@ -33,6 +33,10 @@ _LAST_WORD = re.compile(
 )
 _LONGEST_WORD = 24
 """No abbreviation is longer; looking back no further keeps the scan linear."""
+_ITEM = re.compile(r"\d{1,3}|[a-z]|[ivxl]{1,5}")
+"""The number or letter of an item, in lower case."""
+_NEAR = 8
+"""Characters looked back for what leads into an item."""
 _OPENING, _CLOSING = "“«", "”»"
 _PREFIX = re.compile(r"\A(?:\[[A-Z0-9][A-Z0-9._-]{0,63}\]\s*)+")
 _NUMBERS = re.compile(r"\[\d{1,4}\](?:\s*\[\d{1,4}\])*")
@@ -46,10 +50,30 @@ def sentences_of(text: str) -> list[str]:
     """The sentences, list items and headings of a text, in order, without bullets; none is blank."""
     return [
         sentence
-        for paragraph in _PARAGRAPHS.split(text)
+        for paragraph in _paragraphs(text)
         for sentence in _sentences(_MARKER.sub("", paragraph.strip(), count=1))
         if any(character.isalnum() for character in sentence)
     ]
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """The paragraphs and list items of a text; the first item of a list goes with what leads into it."""
+    led_in = 0
+    for boundary in _PARAGRAPHS.finditer(text):
+        if not _leads_in(text, led_in, boundary.start()):
+            yield text[led_in : boundary.start()]
+            led_in = boundary.end()
+    yield text[led_in:]
+
+
+def _leads_in(text: str, start: int, end: int) -> bool:
+    """Whether what stands before `end` leads into what follows."""
+    return text[max(start, end - _NEAR) : end].rstrip().endswith((":", "…"))
+
+
+def _begins_item(text: str, start: int, at: int) -> bool:
+    """Whether a number or letter at `at` begins its sentence, or follows what leads into a list."""
+    return not text[max(start, at - _NEAR) : at].strip() or _leads_in(text, start, at)
 
 
 def own_words(claim: str) -> str:
@@ -72,7 +96,7 @@ def _sentences(paragraph: str) -> Iterator[str]:
     for boundary in _BOUNDARY.finditer(paragraph):
         depth += _opened(paragraph, read, boundary.end())
         read = boundary.end()
-        if depth <= 0 and not _goes_on(paragraph, boundary.start()):
+        if depth <= 0 and not _goes_on(paragraph, start, boundary.start()):
             yield paragraph[start : boundary.end()].strip()
             start = boundary.end()
     yield paragraph[start:].strip()
@@ -84,13 +108,18 @@ def _opened(text: str, start: int, end: int) -> int:
     return sum(map(piece.count, _OPENING)) - sum(map(piece.count, _CLOSING))
 
 
-def _goes_on(text: str, stop: int) -> bool:
-    """Whether the full stop at `stop` belongs to an abbreviation, an initial or a clause number."""
+def _goes_on(text: str, start: int, stop: int) -> bool:
+    """Whether the full stop at `stop` belongs to an abbreviation, an initial, a clause number or an item of a
+    list, or is an ellipsis between words; the sentence begins at `start`."""
+    if text[stop] == "…":
+        return text[stop - 1 : stop].isspace()
     if text[stop] != ".":
         return False
     last = _LAST_WORD.search(text, max(0, stop - _LONGEST_WORD), stop)
     if last is None:
         return False
     word = last["word"].lower()
+    if _ITEM.fullmatch(word) and _begins_item(text, start, last.start("word")):
+        return True
     initial = len(word) == 1 and text[stop - 1].isupper()
     return word in _ABBREVIATIONS or initial or (last["of"] is not None and word[0].isdigit())

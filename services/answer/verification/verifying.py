@@ -5,6 +5,7 @@ Needs no model, and for the text no key either.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from services.answer.answers import Certificate, Citation, MatchLevel
-from services.answer.corpus import Chunk, Document, Span
+from services.answer.corpus import Document, Span
 from services.answer.limits import MAX_SCOPE_BYTES, check_text
+from services.answer.parts import QuotePart, joined
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
-from services.answer.verification.quotes import find_quote
+from services.answer.verification.places import Place, find_governed, level_at, loosest, strictness
 from services.answer.verification.signing import SignatureState, Signer
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_QUOTE_CHARACTERS = 20_000
 """More than any chunk has, so that whatever was cited can be verified."""
-_STRICTEST_FIRST = tuple(MatchLevel)
+MAX_PARTS = 100
 
 
 class TextState(StrEnum):
@@ -44,14 +46,6 @@ class Verification:
     current_span: Span | None
     match_level: MatchLevel
     explanation: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where words stand in a document."""
-
-    span: Span
-    level: MatchLevel
 
 
 class Verifying:
@@ -80,7 +74,7 @@ class Verifying:
             await task.close(answer=verification.explanation)
         return verification
 
-    async def _look_up(self, citation: Citation) -> tuple[TextState, _Place | None]:
+    async def _look_up(self, citation: Citation) -> tuple[TextState, Place | None]:
         documents = await self._retrieval.live_documents([citation.document])
         document = documents.get(citation.document)
         if document is None:
@@ -90,27 +84,34 @@ class Verifying:
             return (TextState.PRESENT if place else TextState.GONE), place
         return TextState.SUPERSEDED, await self._anywhere(citation)
 
-    async def _at_its_place(self, citation: Citation) -> _Place | None:
-        cited = citation.span
+    async def _at_its_place(self, citation: Citation) -> Place | None:
+        """The place that was cited; None unless every part of the quote stands at its own."""
+        parts = _parts_of(citation)
+        if not _is_made_of(citation, parts):
+            return None
+        last = max(part.span.end for part in parts)
+        found = dict[QuotePart, MatchLevel]()
         async for chunk in self._retrieval.document_chunks(citation.document):
-            if chunk.span.start <= cited.start and cited.end <= chunk.span.end:
-                place = _find(chunk, citation)
-                if place and place.span == cited:
-                    return place
-            elif chunk.span.start > cited.end:
+            if chunk.span.start > last or len(found) == len(parts):
                 break
-        return None
+            missing = [part for part in parts if part not in found]
+            found |= {part: level for part in missing if (level := level_at(chunk, part))}
+        return Place(citation.span, loosest(*found.values())) if len(found) == len(parts) else None
 
-    async def _anywhere(self, citation: Citation) -> _Place | None:
+    async def _anywhere(self, citation: Citation) -> Place | None:
         """The strictest match in the live version, of several the one closest to where it was cited."""
+        parts = _parts_of(citation)
+        if not _is_made_of(citation, parts):
+            return None
+        words = _words_of(citation, parts)
         places = [
             place
             async for chunk in self._retrieval.document_chunks(citation.document)
-            if (place := _find(chunk, citation))
+            if (place := find_governed(chunk, words, citation.quote, near=citation.span.start))
         ]
 
-        def rank(place: _Place) -> tuple[int, int]:
-            return _STRICTEST_FIRST.index(place.level), abs(place.span.start - citation.span.start)
+        def rank(place: Place) -> tuple[int, int]:
+            return strictness(place.level), abs(place.span.start - citation.span.start)
 
         return min(places, key=rank, default=None)
 
@@ -124,6 +125,8 @@ def check(citation: Citation) -> None:
     if not 0 <= citation.span.start < citation.span.end:
         message = "Must be given: start from 0, and end beyond start."
         raise InvalidInput(message, field="citation.span")
+    if len(citation.parts) > MAX_PARTS:
+        raise InvalidInput(f"At most {MAX_PARTS} may be given.", field="citation.parts")
 
 
 def _names_version(certificate: Certificate, document: Document) -> bool:
@@ -134,11 +137,22 @@ def _names_version(certificate: Certificate, document: Document) -> bool:
     )
 
 
-def _find(chunk: Chunk, citation: Citation) -> _Place | None:
-    match = find_quote(chunk.text, citation.quote, near=citation.span.start - chunk.span.start)
-    if match is None:
-        return None
-    return _Place(Span(chunk.span.start + match.span.start, chunk.span.start + match.span.end), match.level)
+def _parts_of(citation: Citation) -> tuple[QuotePart, ...]:
+    """The parts of a citation, each once; one that was made before citations had parts is its own."""
+    return tuple(dict.fromkeys(citation.parts)) or (QuotePart(citation.span, citation.quote),)
+
+
+def _is_made_of(citation: Citation, parts: Sequence[QuotePart]) -> bool:
+    """Whether the quote consists of these parts, and the words at its span are in one of them."""
+    return joined(parts) == citation.quote and any(citation.span in part.span for part in parts)
+
+
+def _words_of(citation: Citation, parts: Sequence[QuotePart]) -> str:
+    """The quoted words without what leads into them, and without their conditions."""
+    part = next(part for part in parts if citation.span in part.span)
+    if not citation.parts:
+        return part.text
+    return part.text[citation.span.start - part.span.start : citation.span.end - part.span.start]
 
 
 _SIGNATURES = {
@@ -148,7 +162,7 @@ _SIGNATURES = {
 }
 
 
-def _explain(text: TextState, place: _Place | None) -> str:
+def _explain(text: TextState, place: Place | None) -> str:
     match text:
         case TextState.PRESENT:
             return "The words stand at the cited place of the live version."

@@ -249,10 +249,8 @@ class _Writer:
         """What leads into the lists of a chunk, and conditions below them."""
         parts: dict[bool, list[ContextPart]] = {False: [], True: []}
         for governing, first, last in self._contexts.within(place.first, place.end):
-            span, governs = governing.span, Span(units[first].span.start, units[last].span.end)
-            text = self._document.text[span.start : span.end]
-            pages = pages_of(span, self._document.pages)
-            parts[governing.is_condition].append(ContextPart(span, text, governs, pages))
+            governs = Span(units[first].span.start, units[last].span.end)
+            parts[governing.is_condition].append(self._part(governing.span, governs))
         return tuple(parts[False]), tuple(parts[True])
 
     def _chain(self, first: int, last: int) -> tuple[str, ...]:

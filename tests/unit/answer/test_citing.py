@@ -7,8 +7,10 @@ import pytest
 
 from services.answer.answers import MatchLevel
 from services.answer.corpus import Chunk, Document, PageSpan, SectionSpan, Span, section_name
-from services.answer.verification.citing import Citations, Origin, Quote, pages_of, quote_in
+from services.answer.parts import pages_at
+from services.answer.verification.citing import Citations, Origin, Quote, quote_in
 from services.answer.verification.signing import SignatureState, Signer, SigningKey
+from tests.unit.answer.listed import CONSENT, LEAD_IN, SECOND, SHARE, span_of
 
 TEXT = "4.2 Fees. The fee is USD 100. Notice\nis thirty days."
 CHUNK = Chunk(
@@ -120,6 +122,21 @@ def test_a_certificate_names_model_prompt_and_settings():
     assert (certificate.prompt_sha256, certificate.config_sha256) == ("p" * 64, "c" * 64)
 
 
+def test_a_citation_of_an_item_quotes_its_lead_in_and_condition_and_is_placed_at_its_own_words():
+    book = Citations(
+        {SECOND.chunk_id: SECOND},
+        {"cme/a.md": Document("cme/a.md", "Licence", "d" * 64, "g", ())},
+        ORIGIN,
+        Signer(),
+    )
+    citation = book.cite(quote_in(SECOND, "Share the Data", whole_sentences=True))
+    assert citation is not None
+    assert citation.quote == f"{LEAD_IN} … {SHARE} … {CONSENT}"
+    assert (citation.span, citation.page, citation.last_page) == (span_of(SHARE), 2, 2)
+    assert [(part.text, part.page) for part in citation.parts] == [(LEAD_IN, 1), (SHARE, 2), (CONSENT, 3)]
+    assert citation.certificate.quote_sha256 == hashlib.sha256(citation.quote.encode()).hexdigest()
+
+
 def test_with_a_key_citations_are_signed():
     signer = Signer((SigningKey("k1", b"s" * 32),))
     book = Citations({"chunk": CHUNK}, {"cme/a.pdf": DOCUMENT}, ORIGIN, signer)
@@ -127,4 +144,4 @@ def test_with_a_key_citations_are_signed():
 
 
 def test_a_format_without_pages_gives_none():
-    assert pages_of((), Span(0, 5)) == (None, None)
+    assert pages_at(dataclasses.replace(CHUNK, pages=()), Span(1000, 1005)) == (None, None)

@@ -5,13 +5,23 @@ import dataclasses
 import pytest
 
 from services.answer.answers import NoteKind
-from services.answer.corpus import Candidate, Chunk, Definition, Document, ResolvedDefinition, Span
+from services.answer.corpus import (
+    Candidate,
+    Chunk,
+    Definition,
+    Document,
+    ResolvedDefinition,
+    Span,
+    TextDoubt,
+    TextDoubtKind,
+)
 from services.answer.query.composing import Draft, compose
 from services.answer.query.grading import GradedCandidate
 from services.answer.query.stating import extracted
 from services.answer.sentences import sentences_of
 from services.answer.verification.citing import Citations, Origin
 from services.answer.verification.signing import Signer
+from tests.unit.answer.listed import CONSENT, COPY, LEAD_IN, SHARE, items, span_of
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each Device."
 NOTICE = "Either party may terminate as set out in Section 9 of the agreement."
@@ -106,6 +116,7 @@ def test_what_is_quoted_is_marked_in_its_passage():
         (draft(), {}, NoteKind.CROSS_REFERENCE),
         (draft(), {"unreadable_pages": (4, 5)}, NoteKind.UNREADABLE_PAGES),
         (draft(), {"hidden_characters": 1}, NoteKind.HIDDEN_TEXT),
+        (draft(), {"reference_marks": 3, "running_lines": 1}, NoteKind.LEFT_OUT),
         (draft(calibrated=False), {}, NoteKind.UNCALIBRATED),
         (draft(grade=1), {}, NoteKind.WEAK_EVIDENCE),
     ],
@@ -125,6 +136,34 @@ def test_a_reader_is_told_that_a_quote_begins_in_an_earlier_chunk():
     statements = extracted(asked, tuple(sentences_of(item)), citations)
     (note,) = compose(asked, statements, citations, chunks, documents).notes
     assert (note.kind, note.citation_numbers) == (NoteKind.CUT_QUOTE, (1,))
+
+
+@pytest.mark.parametrize("kind", list(TextDoubtKind))
+def test_a_statement_in_doubt_comes_last_and_is_never_headed_as_an_answer(kind):
+    part = dataclasses.replace(CLAUSES, doubts=(TextDoubt(Span(3, 5), kind),))
+    chunks = {part.chunk_id: part}
+    documents = {part.document_id: Document(part.document_id, "T", "d" * 64, "g", unreadable_pages=())}
+    citations = Citations(chunks, documents, Origin("c" * 64), Signer())
+    asked = dataclasses.replace(draft(), kept=(kept(part),), definitions=())
+    statements = extracted(asked, tuple(sentences_of(part)), citations)
+    composed = compose(asked, statements, citations, chunks, documents)
+    assert [(one.text, one.possibly_related) for one in composed.statements] == [(NOTICE, False), (FEE, True)]
+    (note,) = [one for one in composed.notes if "compare with the original" in one.text]
+    assert note.citation_numbers == (2,)
+
+
+def test_a_clause_marks_the_lead_in_of_its_quote_and_has_what_stands_elsewhere():
+    part = items(LEAD_IN, COPY, SHARE)
+    chunks = {part.chunk_id: part}
+    documents = {part.document_id: Document(part.document_id, "T", "d" * 64, "g", unreadable_pages=())}
+    citations = Citations(chunks, documents, Origin("c" * 64), Signer())
+    asked = dataclasses.replace(draft(), kept=(kept(part),), definitions=())
+    share = next(one for one in sentences_of(part) if one.text == SHARE)
+    (clause,) = compose(
+        asked, extracted(asked, (share,), citations), citations, chunks, documents
+    ).supporting_clauses
+    assert clause.quoted == (span_of(LEAD_IN), span_of(SHARE))
+    assert (clause.context_before, [one.text for one in clause.context_after]) == ((), [CONSENT])
 
 
 def test_a_reader_is_told_that_a_definition_goes_on_in_another_chunk():

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from services.answer.context import enclose, format_chunk, lay_out
 from services.answer.corpus import Chunk, Span
+from tests.unit.answer.listed import ALL, CONSENT, LEAD_IN, SECOND, SHARE
 
 CODE = "0123456789abcdef"
 
@@ -109,3 +110,24 @@ def test_whatever_documents_say_the_handles_stand_once_each_on_lines_of_their_ow
     assert [line for line in lines if line in material.handles or line.strip("[]") in material.handles] == [
         f"[{handle}]" for handle in material.handles
     ]
+
+
+def test_what_governs_a_chunk_from_elsewhere_stands_in_marked_lines():
+    assert format_chunk(SECOND).splitlines()[1:] == [
+        f"[Leads into this:] {LEAD_IN}",
+        SHARE,
+        f"[Holds for this:] {CONSENT}",
+    ]
+    assert "[Leads into this:]" not in format_chunk(ALL)
+
+
+@pytest.mark.parametrize("words", [SHARE, "Share the Data", LEAD_IN, f"{LEAD_IN} … {SHARE}"])
+def test_what_a_model_quotes_of_an_item_is_read_with_its_lead_in(words):
+    quoted = lay_out([SECOND], CODE).quoted("c1", words)
+    assert quoted is not None
+    assert quoted.startswith("The Licensee shall not")
+
+
+@pytest.mark.parametrize("line", ["[Leads into this:] You may:", " [holds for this:] x"])
+def test_text_cannot_pretend_to_govern_a_chunk(line):
+    assert f"\\{line.strip()}" in format_chunk(chunk(line))

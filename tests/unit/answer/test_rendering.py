@@ -28,6 +28,7 @@ from services.answer.answers import (
     TermHits,
 )
 from services.answer.corpus import Span
+from services.answer.parts import QuotePart
 from services.answer.query.rendering import render_markdown, render_text
 
 QUOTE = "The fee is\nUSD 100 per month."
@@ -166,7 +167,8 @@ def test_markdown_of_a_refusal_shows_what_was_searched_and_the_nearest_clauses()
 
 
 def test_statements_that_all_rest_on_weak_evidence_are_not_called_an_answer():
-    weak = dataclasses.replace(ANSWER, notes=(Note(NoteKind.WEAK_EVIDENCE, "Weak.", (1,)),))
+    related = tuple(dataclasses.replace(one, possibly_related=True) for one in ANSWER.statements)
+    weak = dataclasses.replace(ANSWER, statements=related)
     assert render_text(weak).startswith("No passage clearly answers this question. Possibly related:\n[CME]")
     assert (
         "## Answer\n\nNo passage clearly answers this question. Possibly related:\n\n- "
@@ -174,11 +176,32 @@ def test_statements_that_all_rest_on_weak_evidence_are_not_called_an_answer():
     )
 
 
-def test_one_weak_statement_among_others_leaves_the_answer_an_answer():
-    second = Statement(QUOTE, ("CME",), (2,))
-    note = Note(NoteKind.WEAK_EVIDENCE, "Weak.", (2,))
-    mixed = dataclasses.replace(ANSWER, statements=(*ANSWER.statements, second), notes=(note,))
-    assert render_text(mixed).startswith("[CME] The fee is USD 100 per month.")
+def test_a_doubtful_statement_among_others_stands_below_a_caveat():
+    second = Statement("The fee is waived.", ("CME",), (2,), possibly_related=True)
+    mixed = dataclasses.replace(ANSWER, statements=(ANSWER.statements[0], second))
+    assert render_text(mixed).splitlines() == [
+        "[CME] The fee is USD 100 per month. [1]",
+        "Possibly related:",
+        "[CME] The fee is waived. [2]",
+    ]
+    tokens = MarkdownIt().parse(render_markdown(mixed))
+    kinds = [token.type for token in tokens if token.type.endswith("_open")]
+    assert kinds[1:6] == [
+        "bullet_list_open",
+        "list_item_open",
+        "paragraph_open",
+        "paragraph_open",
+        "bullet_list_open",
+    ]
+
+
+def test_a_clause_is_shown_with_what_governs_it_from_elsewhere():
+    before, after = (QuotePart(Span(0, 1), text) for text in ("You shall\nnot:", "unless asked."))
+    clause = dataclasses.replace(
+        CLAUSE, text="(b) share it", context_before=(before,), context_after=(after,)
+    )
+    markdown = render_markdown(dataclasses.replace(ANSWER, supporting_clauses=(clause,)))
+    assert "> You shall not: …\n> (b) share it\n> … unless asked.\n" in markdown
 
 
 def test_a_dry_run_says_what_answering_would_cost_and_what_it_would_send():

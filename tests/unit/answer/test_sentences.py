@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from services.answer.corpus import Chunk, Span
+from services.answer.corpus import Chunk, ContextPart, Span
 from services.answer.sentences import (
     begins_earlier,
+    said_by,
     says_something,
     sentences_around,
     sentences_of,
     table_header_of,
 )
+from tests.unit.answer.listed import CONSENT, COPY, LEAD_IN, SECOND, items
 
 LAW = "This agreement is governed by the laws of the State of Illinois."
 
@@ -95,23 +97,33 @@ BANNED = (
 
 
 @pytest.mark.parametrize(
-    ("sentences", "words", "whole"),
+    ("words", "whole"),
     [
-        (BANNED, "share the Data", BANNED[1:]),
-        (BANNED, "copy the Data", BANNED[1:3]),
-        (BANNED, "Fees", BANNED[:1]),
-        ((*BANNED, LAW), "State of Illinois", (LAW,)),
-        (("It is forbidden to:", "(i) Copy data.", "(ii) Share data."), "Share", None),
-        (("These are prohibited:", "- copying the data", "- sharing the data"), "sharing", None),
-        (("No audit is allowed on:", "1. Sundays", "2. Mondays"), "Mondays", None),
-        (("The parties agree as follows:", "1. Fees are due.", "2. Audits are free."), "Audits", -1),
-        (("(a) Copies are free.", "(b) Sharing is free."), "Sharing", -1),
-        (("The Licensee shall not copy the Data;", "share the Data."), "share", None),
+        ("share the", BANNED[3:]),
+        ("shall not:\n(a) copy", BANNED[1:3]),
+        ("Fees", BANNED[:1]),
+        ("due", BANNED[:1]),
     ],
 )
-def test_an_item_of_a_list_comes_with_what_leads_into_the_list(sentences, words, whole):
-    expected = {None: sentences, -1: sentences[-1:]}.get(whole, whole)
-    assert around(chunk(*sentences), words) == "\n".join(expected)
+def test_words_are_widened_to_the_sentences_that_hold_them_and_no_further(words, whole):
+    assert around(chunk(*BANNED), words) == "\n".join(whole)
+
+
+def test_words_of_a_chunk_that_names_no_sentences_stay_as_they_are():
+    assert around(replace(chunk(LAW), sentences=()), "the laws") == "the laws"
+
+
+def test_an_item_can_stand_for_itself_with_what_leads_into_it():
+    assert SECOND in {one.chunk for one in sentences_of(SECOND)}
+    short = items(COPY)
+    assert [said_by(one) for one in sentences_of(short)] == [f"{LEAD_IN} … {COPY} … {CONSENT}"]
+
+
+def test_what_leads_into_a_quote_and_is_kept_with_the_chunk_is_not_missing():
+    part = cut_off("(j) sell the Data;", "(k) share the Data with an Affiliate;")
+    lead_in = ContextPart(Span(50, 73), "The Licensee shall not:", part.span, ())
+    assert begins_earlier(part, part.sentences[1])
+    assert not begins_earlier(replace(part, context_before=(lead_in,)), part.sentences[1])
 
 
 def test_headings_and_headers_of_tables_say_nothing():

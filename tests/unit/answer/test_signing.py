@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from services.answer.answers import Certificate, Citation, MatchLevel
 from services.answer.corpus import Span
+from services.answer.parts import QuotePart
 from services.answer.verification.signing import (
     DOMAIN,
     SignatureState,
@@ -23,6 +24,8 @@ from services.answer.verification.signing import (
     read_keys,
 )
 
+WORDS = "The fee is USD 120.\n"
+QUOTE = f"The Licensee shall not pay unless: … {WORDS}"
 CITATION = Citation(
     number=1,
     document="cme/licence.pdf",
@@ -31,19 +34,23 @@ CITATION = Citation(
     section="2. Fees",
     page=2,
     last_page=2,
-    quote="The fee is USD 120.\n",
+    quote=QUOTE,
     span=Span(100, 120),
     chunk_id="7c9e6679-7425-40de-944b-e07fc1f90ae7",
     chunk_alias="cme__licence.pdf_1",
     match_level=MatchLevel.EXACT,
     certificate=Certificate(
         document_sha256="a" * 64,
-        quote_sha256=hashlib.sha256(b"The fee is USD 120.\n").hexdigest(),
+        quote_sha256=hashlib.sha256(QUOTE.encode()).hexdigest(),
         generation="g1",
         model="extractive",
         prompt_version="",
         prompt_sha256="",
         config_sha256="c" * 64,
+    ),
+    parts=(
+        QuotePart(Span(40, 74), "The Licensee shall not pay unless:", 1, 1),
+        QuotePart(Span(100, 120), WORDS, 2, 2),
     ),
 )
 OLD, NEW = SigningKey("k-2025", bytes(range(32))), SigningKey("k-2026", bytes(range(1, 33)))
@@ -93,6 +100,31 @@ def test_what_is_signed_is_sorted_json_without_number_signature_and_absent_field
     assert "signature" not in told["certificate"]
     assert told["matchLevel"] == "MATCH_LEVEL_EXACT"
     assert told["span"] == {"end": 120, "start": 100}
+
+
+def test_the_parts_of_a_quote_are_signed():
+    parts = (QuotePart(Span(0, 4), "Not:", 1, 1), QuotePart(Span(9, 11), "it"))
+    signed = Signer((OLD,)).sign(dataclasses.replace(CITATION, parts=parts))
+    told = json.loads(canonical(signed))["parts"]
+    assert told == [
+        {"lastPage": 1, "page": 1, "span": {"end": 4, "start": 0}, "text": "Not:"},
+        {"span": {"end": 11, "start": 9}, "text": "it"},
+    ]
+    for changed in ((), parts[1:], parts[::-1], (parts[0], dataclasses.replace(parts[1], span=Span(9, 12)))):
+        assert Signer((OLD,)).check(dataclasses.replace(signed, parts=changed)) is SignatureState.INVALID
+
+
+def test_a_citation_that_was_signed_before_it_had_parts_stays_valid():
+    signature = "54451e3160ef3ea10f0e75481231d7c0b72a2a50a12c1e3c9f4a5949d3db8d69"
+    certificate = dataclasses.replace(
+        CITATION.certificate,
+        quote_sha256=hashlib.sha256(WORDS.encode()).hexdigest(),
+        key_id="example-1",
+        signature=bytes.fromhex(signature),
+    )
+    signer = Signer((SigningKey("example-1", bytes(range(32))),))
+    old = dataclasses.replace(CITATION, quote=WORDS, parts=(), certificate=certificate)
+    assert signer.check(old) is SignatureState.VALID
 
 
 @given(st.text(), st.text(), st.text(), st.text())

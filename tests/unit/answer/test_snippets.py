@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.answer.corpus import Chunk, Document, SectionSpan, Span
+from services.answer.answers import NoteKind
+from services.answer.corpus import Chunk, Document, SectionSpan, Span, TextDoubt, TextDoubtKind
 from services.answer.research.snippets import (
     UNVERIFIED_RELEVANCE,
     Delivered,
@@ -22,6 +23,7 @@ from services.answer.research.snippets import (
 from services.answer.stems import stems_of
 from services.answer.verification.citing import Citations, Origin
 from services.answer.verification.signing import Signer
+from tests.unit.answer.listed import CONSENT, LEAD_IN, SECOND, SHARE, span_of
 
 QUESTION = "What is the monthly fee for a device?"
 FEES = "The monthly fee is USD 120.50 for each Device. Late fees bear interest of 1.5% a month."
@@ -270,3 +272,17 @@ def test_verified_snippets_of_a_document_never_overlap(passages: list[Passage]) 
     ]
 
     assert not any(shared)
+
+
+def test_a_snippet_of_an_item_is_contiguous_and_has_its_lead_in_and_condition_beside_it() -> None:
+    documents = {"cme/a.md": Document("cme/a.md", "T", "d" * 64, "g", ())}
+    doubtful = replace(SECOND, doubts=(TextDoubt(span_of("any third party"), TextDoubtKind.MISSING_WORDS),))
+    citations = Citations({SECOND.chunk_id: doubtful}, documents, Origin("c" * 64), Signer())
+    told = Passage(doubtful, "Share the Data", "The Licensee may share the Data.")
+    (one,) = deliver([told], citations, Wanted(QUESTION, frozenset())).snippets
+
+    assert (one.context_before, one.content, one.context_after) == (LEAD_IN, SHARE, CONSENT)
+    assert one.citation is not None
+    assert one.citation.quote == f"{LEAD_IN} … {SHARE} … {CONSENT}"
+    assert one.relevance == "Holds no word of the question."
+    assert [note.kind for note in one.notes] == [NoteKind.MISSING_WORDS]

@@ -77,3 +77,17 @@ PATTERNS = [named for named in patterns_of(splitting) if named[1] is not splitti
 @pytest.mark.parametrize(("name", "pattern"), PATTERNS)
 def test_a_long_text_is_cut_in_linear_time(name, pattern, piece):
     assert max(matching_grows(pattern, piece, tail=tail) for tail in ("", "x", " [")) < LINEAR
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Licensee shall not: … 2. Share the Data with others. … Each consent is in writing.",
+        "The Licensee shall not:\n1. Copy the Data.",
+        "The Licensee shall not: a. Copy the Data.",
+        "[CME] The Licensee shall not: … iv. Copy the Data. [1]",
+        "The Licensee shall not:\n\n- copy the Data.",
+    ],
+)
+def test_an_item_is_not_cut_off_from_what_leads_into_it(text):
+    assert sentences_of(text) == [text]

@@ -10,6 +10,7 @@ from services.answer.sentences import sentences_of
 from services.answer.verification.citing import Citations, Origin
 from services.answer.verification.lint import LintRule
 from services.answer.verification.signing import Signer
+from tests.unit.answer.listed import ALL, CONSENT, COPY, LEAD_IN, SECOND, SHARE
 
 FEE = "The Licensee shall pay a monthly display fee of USD 120 for each Device."
 LAW = "This Agreement is governed by the laws of the State of Illinois."
@@ -31,9 +32,7 @@ def chunk(chunk_id: str, *sentences: str) -> Chunk:
 CME = chunk("cme", FEE, LAW, CUSTOM, DENIAL, CONDITION, SWAP, SPLICE, DENIED)
 OPRA = chunk("opra", FEE.replace("120", "90"))
 TABLE = chunk("table", "EXCLUSIVE LICENCE", "Service | Fee (USD)", "Display | 5")
-LIST = chunk("list", "The Licensee shall not:", "(a) copy data; or", "(b) share data")
-DUTIES = chunk("duties", "The Licensee shall not:", "(a) copy the Data; or", "(b) share the Data with all.")
-HANDLES = {"c1": CME, "c2": OPRA, "c3": TABLE, "c4": LIST, "c5": DUTIES}
+HANDLES = {"c1": CME, "c2": OPRA, "c3": TABLE}
 
 
 def citations() -> Citations:
@@ -155,19 +154,53 @@ def test_a_heading_proves_nothing_and_a_header_goes_with_its_row():
     stated, kept = said(("Exclusive licence.", [("c3", "EXCLUSIVE LICENCE")]))
     assert (stated.statements, len(stated.dropped), kept.all) == ((), 1, ())
     stated, _ = said(("Display is USD 5.", [("c3", "Service | Fee (USD)"), ("c3", "Display | 5")]))
-    assert [(one.text, one.citation_numbers) for one in stated.statements] == [("Display | 5", (2, 1))]
+    assert [(one.text, one.citation_numbers) for one in stated.statements] == [("Display | 5", (1, 2))]
 
 
-def test_an_item_of_a_list_leaves_with_what_leads_into_the_list():
-    stated, _ = said(("Do not share data.", [("c4", "(b) share data")]))
-    assert [one.text for one in stated.statements] == [LIST.text]
+def shown(chunk: Chunk) -> tuple[dict[str, Chunk], Citations]:
+    """The chunk as `c1`, and as it is stored."""
+    document = Document(chunk.document_id, "T", "d" * 64, "g", ())
+    return {"c1": chunk}, Citations(
+        {chunk.chunk_id: chunk}, {chunk.document_id: document}, Origin("c" * 64), Signer()
+    )
 
 
-def test_an_extract_of_a_list_comes_with_what_leads_into_the_list():
-    *_, item = sentences_of(DUTIES)
-    draft = Draft("Who may share data?", kept=(), definitions=(), calibrated=True)
-    (statement,) = extracted(draft, [item], citations())
-    assert (item.text, statement.text) == ("(b) share the Data with all.", DUTIES.text)
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        ("The Licensee shall not share the Data with third parties.", [SHARE]),
+        ("The Licensee shall not share the Data with third parties.", [LEAD_IN, SHARE]),
+        (SHARE, [SHARE]),
+        (f"{LEAD_IN} {SHARE} {CONSENT}", [LEAD_IN, SHARE, CONSENT]),
+        (SHARE, [f"{LEAD_IN} … {SHARE}"]),
+    ],
+)
+def test_whatever_a_model_quotes_of_an_item_its_lead_in_and_condition_leave_with_it(text, quotes):
+    handles, kept = shown(SECOND)
+    said = [{"chunk": "c1", "quote": quote} for quote in quotes]
+    reply = AnswerReply.model_validate({"addressed": True, "statements": [{"text": text, "quotes": said}]})
+    stated = borne_out(claims_of(reply, handles), kept, "May the Licensee share the Data?")
+    assert [one.text for one in stated.statements] == [f"{LEAD_IN} … {SHARE} … {CONSENT}"]
+
+
+def test_a_claim_that_turns_a_prohibition_round_is_dropped():
+    handles, kept = shown(SECOND)
+    quotes = [{"chunk": "c1", "quote": "Share the Data with any third party for commercial purposes."}]
+    text = "The Licensee may share the Data with any third party for commercial purposes."
+    reply = AnswerReply.model_validate({"addressed": True, "statements": [{"text": text, "quotes": quotes}]})
+    stated = borne_out(claims_of(reply, handles), kept, "May the Licensee share the Data?")
+    assert (stated.statements, [one.why for one in stated.dropped]) == ((), [Why.GOES_BEYOND])
+
+
+def test_a_lead_in_is_not_said_again_beside_its_items():
+    _, kept = shown(ALL)
+    draft = Draft("What may the Licensee not do?", kept=(), definitions=(), calibrated=True)
+    wanted = [one for text in (LEAD_IN, COPY, SHARE) for one in sentences_of(ALL) if one.text == text]
+    statements = extracted(draft, wanted, kept)
+    assert [one.text for one in statements] == [
+        f"{LEAD_IN}\n{COPY} … {CONSENT}",
+        f"{LEAD_IN} … {SHARE}\n{CONSENT}",
+    ]
 
 
 def test_a_condition_that_a_claim_leaves_out_is_told_by_the_quote():

@@ -169,6 +169,24 @@ def test_words_of_documents_are_never_markup():
 
 
 def test_an_answer_on_weak_evidence_alone_is_titled_as_possibly_related():
-    weak = {"kind": "NOTE_KIND_WEAK_EVIDENCE", "text": "The evidence is weak.", "citationNumbers": [1]}
-    assert "─ Possibly related · NORTHGATE ─" in shown({**ANSWER, "notes": [weak]})
+    weak = {**ANSWER["statements"][0], "possiblyRelated": True}
+    assert "─ Possibly related · NORTHGATE ─" in shown({**ANSWER, "statements": [weak]})
     assert "─ Answer · NORTHGATE ─" in shown(ANSWER)
+
+
+def test_a_doubtful_statement_among_others_stands_apart_from_the_answer():
+    doubtful = {**ANSWER["statements"][0], "text": "Doubtful words.", "possiblyRelated": True}
+    text = shown({**ANSWER, "statements": [*ANSWER["statements"], doubtful]})
+    assert "─ Answer · NORTHGATE ─" in text
+    assert text.index("Answer ─") < text.index("Possibly related ─") < text.index("Doubtful words.")
+
+
+def test_a_clause_is_shown_with_what_governs_it_from_elsewhere():
+    clause = {
+        **CLAUSE,
+        "contextBefore": [{"text": "You shall not:"}],
+        "contextAfter": [{"text": "unless asked."}],
+    }
+    text = shown({**ANSWER, "supportingClauses": [clause]})
+    assert "You shall not: …" in text
+    assert "… unless asked." in text

@@ -74,3 +74,24 @@ def test_a_pipe_gets_blocks_ofsnippet_lines():
         "",
         "Fees are due monthly.",
     ]
+
+
+LISTED = {
+    **DONE["snippets"][0],
+    "contextBefore": "You shall not:",
+    "content": "(b) share it",
+    "contextAfter": "unless CME asks.",
+    "notes": [{"text": "The reading order is uncertain."}],
+}
+
+
+def test_an_item_of_a_list_is_shown_with_what_governs_it_and_with_its_doubts():
+    done = {**DONE, "snippets": [LISTED]}
+    lines = list(snippet_lines(ParseDict(done, SnippetsDone())))
+    assert lines[1:3] == [
+        "You shall not: … (b) share it … unless CME asks.",
+        "! The reading order is uncertain.",
+    ]
+    panel = shown(done)
+    assert "▌ You shall not: … (b) share it … unless CME asks." in panel
+    assert "! The reading order is uncertain." in panel
