@@ -10,13 +10,40 @@ from __future__ import annotations
 import re
 
 from services.ingest.documents import Span
-from services.ingest.vocabulary import NEVER_FINAL, NUMBER_KEYWORDS, SELDOM_FINAL, STARTERS
+from services.ingest.vocabulary import (
+    LEAD_WORDS,
+    NEVER_FINAL,
+    NUMBER_KEYWORDS,
+    OPEN_WORDS,
+    REFERENCE_WORDS,
+    SELDOM_FINAL,
+    STARTERS,
+)
 
 _STOP = re.compile(r"""[.!?…;:]["'”’»)\]]{0,3}\s+|\n\s*""")
 _ITEM = re.compile(
     r"(?:(?:and|or)\s)?(?:\([A-Za-z0-9]{1,5}\)|[a-z0-9]{1,3}\))\s"
     r"|[•●▪‣◦*–—-]\s"
     r"|\d{1,3}(?:\.\d{1,3}){0,4}\.?\s+[^\Wa-z\d_]"
+)
+_ASIDE = re.compile(r"([–—-])\s[^\n]*\s\1\s")
+"""A dash that is closed on its line opens an aside, not an item: `– and nobody else –`."""
+_MARK = re.compile(
+    r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,5}|[A-Za-z]|[ivxl]{1,6}|[IVXLC]{1,6})[.)](?!\w)|\d{1,3}(?:\.\d{1,3})+\s"
+)
+"""How an item may begin on a page, where it stands on a line of its own."""
+_CLAUSE = re.compile(r"(?:\d{1,3}|[A-Z])\.(?:\s|$)")
+_LONE_NUMBER = re.compile(r"[\W_]*(?:\d{1,4}|[ivxl]{1,6})[\W_]*")
+"""A line of nothing but the number of a page."""
+_PART = re.compile(r"(?:\d{1,3}|[IVXLC]{1,6}|[A-Z])\b")
+"""What a part of a document is called by: `Schedule⏎A`."""
+_NEXT_ITEM = re.compile(r";\s+(?:and|or|and/or|but)$")
+_COUNT = re.compile(r"(\d{1,3})\s")
+"""A number without a mark of a clause: `5 Business Days`, or `5 Fees` of a table of contents."""
+_QUANTITY = re.compile(r"\d{1,3}\.\d{1,3}\s")
+_DATE = re.compile(
+    r"\d{1,2}\.?\s+(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"[,.]?\s+\d{4}"
 )
 _NUMBER = re.compile(
     r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,5}|[IVXLC]{1,6}|[ivxlc]{1,6}|[A-Za-z])(?:\([A-Za-z0-9]{1,4}\)){0,3}\)?"
@@ -82,9 +109,87 @@ def _ends_item(text: str, start: int, stop: re.Match[str]) -> bool:
 
 
 def _breaks_line(text: str, start: int, stop: re.Match[str]) -> bool:
-    """A line break alone ends a sentence only before a new item, and not in `Section⏎2.1`."""
-    before = _token_before(text, start, stop.start())
-    return before.lower() not in NUMBER_KEYWORDS and _ITEM.match(text, stop.end()) is not None
+    """A line break alone ends a sentence only before a new item, and not where the line above is open."""
+    return _ITEM.match(text, stop.end()) is not None and not goes_on(text, start, stop.start(), stop.end())
+
+
+def goes_on(text: str, start: int, end: int, position: int) -> bool:
+    """Whether a sentence that begins at `start` goes on at `position`, although an item may begin there.
+
+    Nothing but white space lies between `end` and `position`. A bare number is a quantity or a date,
+    `from⏎1 March 2026`, unless it counts on from that of the line above. A number with a mark is a clause's,
+    but in a reference, `under Section⏎4.2 Fees`, and after words that ask for a quantity.
+    """
+    end = trimmed(text, Span(start, end)).end
+    last = _token_before(text, start, end)
+    if not last or last[-1] in ".!?…;:":
+        return False
+    if _DATE.match(text, position) or _ASIDE.match(text, position):
+        return True
+    if text[position].isupper():
+        return is_open(last)
+    if not text[position].isalpha() and _ends_reference(text, start, end, last):
+        return True
+    if _QUANTITY.match(text, position):
+        return _bare(last) in OPEN_WORDS - LEAD_WORDS
+    count = _COUNT.match(text, position)
+    return count is not None and not _counts_on(text, start, end, int(count.group(1)))
+
+
+def reads_on(above: str, below: str) -> bool | None:
+    """Whether a sentence goes on from the line `above` to `below`; None when the words do not tell."""
+    above, below = above.rstrip()[-_LONG_SENTENCE:], below.lstrip()[:_LONG_SENTENCE]
+    if not above or not below:
+        return False
+    text = f"{above}\n{below}"
+    if any(sentence.start == len(above) + 1 for sentence in split(text, Span(0, len(text)))):
+        return False
+    last = above.split()[-1]
+    if _LONE_NUMBER.fullmatch(below) or _CLAUSE.match(below):
+        return None
+    if _MARK.match(below):
+        refers = _ends_reference(above, 0, len(above), last) or _bare(last) in OPEN_WORDS - LEAD_WORDS
+        return True if refers else None
+    if below[0].islower():
+        return above[-1] not in ".!?:;" or None
+    if last.lower() in REFERENCE_WORDS and _PART.match(below):
+        return True
+    words = above.split()[-2:]
+    if (
+        last.isdigit()
+        and len(words) > 1
+        and _bare(words[0]) in OPEN_WORDS
+        and below.split()[0] not in STARTERS
+    ):
+        return True
+    opened = is_open(last) and not _NEXT_ITEM.search(above)
+    return True if opened and below.split()[0] not in STARTERS else None
+
+
+def is_open(word: str) -> bool:
+    """Whether no sentence ends with `word`: `the`, `exceed`, `(`, `non-`, or anything with a comma."""
+    if word[-1] in ",(&" or (word[-1] in "-–/" and word[-2:-1].isalpha()):
+        return True
+    return _bare(word) in OPEN_WORDS and word != "A"
+
+
+def _bare(word: str) -> str:
+    return word.strip("(\"'“‘[").lower()
+
+
+def _ends_reference(text: str, start: int, end: int, last: str) -> bool:
+    """Whether the text refers to a clause by `last`: `under Section`, `under Section 4.1⏎(a)`."""
+    if last.lower() in REFERENCE_WORDS:
+        return True
+    words = text[max(start, end - 2 * _LONGEST_TOKEN) : end - len(last)].split()
+    return bool(words) and words[-1].lower() in REFERENCE_WORDS and _NUMBER.fullmatch(last) is not None
+
+
+def _counts_on(text: str, start: int, end: int, number: int) -> bool:
+    """Whether the line that ends at `end` begins with the number before `number`."""
+    line = max(start, text.rfind("\n", start, end) + 1)
+    above = _COUNT.match(text, line)
+    return above is not None and int(above.group(1)) + 1 == number
 
 
 def _is_abbreviation(text: str, start: int, stop: re.Match[str]) -> bool:
@@ -93,7 +198,9 @@ def _is_abbreviation(text: str, start: int, stop: re.Match[str]) -> bool:
     token_start = stop.start() - len(token)
     if _NUMBER.fullmatch(token) and _opens_sentence(text, start, token_start):
         return True
-    word = token.strip("(\"'“‘[").lower()
+    if token.isdigit() and _DATE.match(text, token_start):
+        return True
+    word = _bare(token)
     if word in NEVER_FINAL:
         return True
     if word in SELDOM_FINAL or _DOTTED.fullmatch(word) or (len(word) == 1 and word.isalpha()):

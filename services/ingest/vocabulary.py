@@ -32,6 +32,36 @@ SELDOM_FINAL = _listed("""
 """)
 """Abbreviations that end a sentence only when a word of `STARTERS` follows."""
 
+OPEN_WORDS = _listed("""
+    a an the this that these those such each every any all no its their his her our your my
+    of in on at by to from for with within without under over into onto upon between among during
+    before after until till since through throughout against above below beyond about around
+    toward towards per via than as like regarding concerning including excluding except despite
+    and or nor but if unless when whenever where wherever while whether because although though
+    provided so which who whom whose what how not only neither either both
+    shall will would may might must can could should cannot does do did is are was were be been being
+    has have had having
+    exceed exceeds exceeding exceeded equal equals equalling equaling totalling totaling least most
+    maximum minimum approximately roughly nearly almost plus minus times
+    until pursuant subject according prior up least less more fewer greater later earlier
+    eur usd gbp chf jpy cad aud € $ £ ¥ § &
+""")
+"""Words, lower-case, that no sentence ends with: the next line goes on, whatever it begins with."""
+
+LEAD_WORDS = _listed("""
+    and or nor but if that which who not only to shall will would may might must can could should cannot
+    does do is are was were be been has have either both neither unless until
+""")
+"""Words of `OPEN_WORDS` that a list hangs on: `The Licensee shall not⏎4.1 Copy …`."""
+
+REFERENCE_WORDS = _listed("""
+    section sections article articles clause clauses exhibit exhibits schedule schedules annex annexes
+    appendix appendices part parts paragraph paragraphs subsection subsections sub-section sub-clause
+    subclause subparagraph chapter chapters rule rules regulation regulations item items attachment
+    attachments addendum amendment recital recitals phase tier class table figure version
+""")
+"""Words, lower-case, that a number on the next line belongs to: `under Clause⏎4.2 Fees`."""
+
 NUMBER_KEYWORDS = _listed("""
     section sections article articles clause exhibit schedule annex appendix part
 """)

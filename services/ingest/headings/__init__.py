@@ -15,6 +15,7 @@ from services.ingest.headings.captions import caption_end
 from services.ingest.headings.display import MAX_CHARACTERS, DisplayRules
 from services.ingest.headings.numbering import Mark, Series, marks
 from services.ingest.headings.outline import Outline
+from services.ingest.sentences import goes_on
 
 LONGEST = 500
 """Characters of a heading by markup. A longer one is a paragraph that somebody has marked as a heading, and
@@ -117,7 +118,7 @@ class _Search:
     def _by_number(self, index: int) -> Iterator[Heading]:
         end = -1
         for mark in marks(self._text, self._lines[index].span):
-            if mark.span.start < end or self._is_page_number(mark, index):
+            if mark.span.start < end or self._is_page_number(mark, index) or self._goes_on(mark, index):
                 continue
             if end >= 0 and not self._text[end : mark.span.start].strip(_PUNCTUATION):
                 mark = replace(mark, separated=True)
@@ -125,6 +126,16 @@ class _Search:
             if self._outline.enter_mark(mark, self._collapsed(mark.span)):
                 end = mark.span.end
                 yield Heading(mark.span, mark.captioned, self._outline.chain)
+
+    def _goes_on(self, mark: Mark, index: int) -> bool:
+        """Whether the number belongs to the sentence of the line above: `under Section⏎4.2 Fees`."""
+        above, line = self._lines[index - 1].span, self._lines[index]
+        return (
+            mark.opens_line
+            and above.start >= line.block.span.start
+            and above.end <= line.span.start
+            and goes_on(self._text, above.start, above.end, line.span.start)
+        )
 
     def _is_page_number(self, mark: Mark, index: int) -> bool:
         line = self._texts[index]

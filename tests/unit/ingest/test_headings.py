@@ -199,3 +199,12 @@ def test_headings_ascend_without_overlap_and_end_their_own_chain(paragraphs):
 )
 def test_any_ten_thousand_numbers_are_read(filler):
     assert headings.find(flat((filler * 10_000).strip())) is not None
+
+
+def test_a_number_that_the_line_above_leads_to_heads_nothing():
+    document = flat(
+        f"4.1 Fees. {BODY}",
+        "The Licensee pays what is due under Section\n4.2 Taxes and Duties of the Schedule, and from\n"
+        "5 March on such other fees as are set out there.",
+    )
+    assert chains(document) == [("4.1 Fees",)]

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.ingest.documents import Span
-from services.ingest.sentences import split
+from services.ingest.sentences import reads_on, split
 
 
 def sentences(text: str) -> list[str]:
@@ -59,6 +59,71 @@ def test_a_short_enumeration_stays_one_sentence():
     assert len(sentences("It covers (a) costs; (b) fees; and (c) taxes.")) == 1
 
 
+OPEN_ENDS = [
+    *("is effective from", "may not exceed", "is due within", "the sum of", "no later than", "pays EUR"),
+    *("as set out in Section", "under Clauses", "listed in Schedule", "is governed by Article", "at least"),
+]
+NUMBERED = [
+    *("1 March 2026 only if it is paid", "5 Business Days after the notice", "4.2 Fees and Taxes", "10 EUR"),
+    *("1 Part A of the Data", "30. June 2026 at the latest", "2.5 Million shares", "4 Annexes"),
+]
+
+
+@pytest.mark.parametrize("end", OPEN_ENDS)
+@pytest.mark.parametrize("start", NUMBERED)
+@pytest.mark.parametrize("line_break", ["\n", " \r\n", "\n\f"])
+def test_a_sentence_goes_on_at_a_line_that_begins_with_a_number(end, start, line_break):
+    text = f"The licence {end}{line_break}{start} for the Licensee. It ends."
+
+    assert sentences(text) == [text.removesuffix(" It ends."), "It ends."]
+
+
+@pytest.mark.parametrize("end", ["shall not", "the", "and", "is payable,", "(", "notice", "pays"])
+@pytest.mark.parametrize("quantity", ["5 Business Days", "1 March", "10 EUR", "30. June 2026"])
+def test_a_number_without_a_mark_is_a_quantity_and_no_clause(end, quantity):
+    sentence = f"The Licensee {end}\n{quantity} long after the end."
+
+    assert sentences(sentence) == [sentence]
+
+
+@pytest.mark.parametrize("place", ["Section 4.1\n(a) or", "Clause\n(b)", "Article IV\n(c)"])
+def test_the_rest_of_a_reference_is_no_item(place):
+    sentence = f"It is given under {place} of the Policy."
+
+    assert sentences(sentence) == [sentence]
+
+
+@pytest.mark.parametrize("mark", ["(b)", "4.", "4.2", "b)"])
+@pytest.mark.parametrize("lead", ["shall not", "may copy the Data, and", "may copy the Data; or", "must"])
+def test_an_item_that_a_line_leads_to_begins_a_sentence(lead, mark):
+    assert sentences(f"The Licensee {lead}\n{mark} Share it.") == [
+        f"The Licensee {lead}",
+        f"{mark} Share it.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "clause", ["4. Fees. The", "4.2 Fees are due. The", "4.2. Fees. The", "(b) Fees are due. The"]
+)
+@pytest.mark.parametrize("end", ["any third party", "the Data.", "its affiliates;", "such use"])
+def test_a_numbered_clause_on_a_new_line_begins_a_sentence(end, clause):
+    assert f"It is not given to {end}" in sentences(f"It is not given to {end}\n{clause} Licensee pays.")
+
+
+def test_lines_that_count_on_without_marks_are_entries_of_their_own():
+    assert sentences("3 Term of use\n4 Fees and taxes\n5 Law") == [
+        "3 Term of use",
+        "4 Fees and taxes",
+        "5 Law",
+    ]
+
+
+def test_a_dash_that_is_closed_on_its_line_is_no_item():
+    sentence = "The Licensee\n– and nobody else –\nmay copy it."
+
+    assert sentences(sentence) == [sentence]
+
+
 @settings(deadline=None)
 @given(st.text(alphabet='aB1.;:?!()"”’ \n\t…-', max_size=300), st.integers(0, 20), st.integers(0, 20))
 def test_sentences_cover_their_span_in_order(text, before, after):
@@ -75,3 +140,21 @@ def test_sentences_cover_their_span_in_order(text, before, after):
 def test_any_hundred_thousand_repetitions_are_read(filler):
     text = "Start. " + filler * 100_000 + " End."
     assert sentences(text)[0].startswith("Start.")
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "expected"),
+    [
+        ("shall not give it to any third", "party. It ends.", True),
+        ("under the agreement of", "Acme Limited.", True),
+        ("is made with Acme Inc.", "and others.", None),
+        ("is made with the Licensee", "Acme Limited.", None),
+        ("shall not redistribute", "The Vendor may audit.", None),
+        ("shall not", "The Vendor may audit.", None),
+        ("shall not copy it.", "The Vendor may audit.", False),
+        ("shall not copy it; or", "(b) share it", False),
+        ("", "text", False),
+    ],
+)
+def test_words_tell_whether_a_sentence_reads_on(above, below, expected):
+    assert reads_on(above, below) is expected
