@@ -52,6 +52,39 @@ def test_a_wrapped_run_too_long_for_a_paragraph_is_cut_after_sentences(parse):
     assert blocks == ["\n".join(lines)] * 40
 
 
+MARGINS = ["Confidential Page 1 of 3", "- 12 -", "Page 3", "7", "Draft of 1 March 2026 | Page 2 of 9"]
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+@pytest.mark.parametrize(
+    "gap", ["\n\n{}\n\n", "\n\n{}\n\f\n", "\n\f\n{}\n\n", "\n\n\n{}\n\f\n\nMarket Data, Page 2\n\n"]
+)
+def test_a_sentence_over_a_page_break_is_one_block_and_no_character_is_lost(parse, margin, gap):
+    before, after = "The Licensee shall not give the Data to any third", "party. It keeps the Data."
+    source = f"{before}{gap.format(margin)}{after}\n\nThe end."
+
+    parsed = parse(source.encode())
+
+    assert " ".join(texts(parsed)[0].split()) == f"{before} {after}"
+    assert margin in texts(parsed)
+    assert sorted(parsed.text) == sorted(source)
+    assert parsed.text.endswith("\n\nThe end.")
+
+
+@pytest.mark.parametrize("gap", ["\n\f", "\n\n\f\n"])
+@pytest.mark.parametrize("after", ["party. It ends.", "Acme Limited and others."])
+def test_a_form_feed_alone_parts_no_sentence(parse, gap, after):
+    before = "The Licensee shall give the Data to no other person than any"
+
+    assert texts(parse(f"{before}{gap}{after}".encode())) == [f"{before}{gap}{after}"]
+
+
+def test_a_lead_in_that_is_repeated_stays_where_it_is(parse):
+    source = "\n\n".join(["The Licensee shall not:", "(a) copy the Data or", "(b) share it or"] * 3)
+
+    assert texts(parse(source.encode())) == source.split("\n\n")
+
+
 @pytest.mark.parametrize("content", [b"", b" \n\r\n\t"])
 def test_a_file_without_words_is_empty(parse, content):
     with pytest.raises(DocumentEmpty):
