@@ -129,6 +129,8 @@ class Chunk:
         if span == self.span:
             return self
         start = self.span.start
+        before, after = _governing(self.context_before, span), _governing(self.context_after, span)
+        told = [span, *(part.span for part in (*before, *after))]
         return replace(
             self,
             text=self.text[span.start - start : span.end - start],
@@ -140,10 +142,12 @@ class Chunk:
             sections=tuple(
                 replace(one, span=one.span.cut(span)) for one in self.sections if one.span.overlap(span)
             ),
-            context_before=_governing(self.context_before, span),
-            context_after=_governing(self.context_after, span),
+            context_before=before,
+            context_after=after,
             doubts=tuple(
-                replace(one, span=one.span.cut(span)) for one in self.doubts if one.span.overlap(span)
+                replace(doubt, span=doubt.span.cut(span)) if doubt.span.overlap(span) else doubt
+                for doubt in self.doubts
+                if any(map(doubt.span.overlap, told))
             ),
         )
 

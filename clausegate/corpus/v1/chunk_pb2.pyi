@@ -211,7 +211,7 @@ class Chunk(google.protobuf.message.Message):
 
     @property
     def doubts(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___TextDoubt]:
-        """Parts of the chunk whose text is doubtful, in order."""
+        """Parts of the chunk, and of what governs it, whose text is doubtful, in order."""
 
     def __init__(
         self,

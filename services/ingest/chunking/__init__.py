@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from uuid import UUID, uuid5
@@ -20,7 +20,7 @@ from services.ingest import headings, terms
 from services.ingest.chunking import lists, packing
 from services.ingest.chunking.governing import Contexts
 from services.ingest.chunking.units import Unit, dissect
-from services.ingest.documents import ExtractedDocument, Page, Span, TextDoubt
+from services.ingest.documents import ExtractedDocument, Page, Span, TextDoubt, TextDoubtKind
 from services.ingest.parsing.invisible import readable
 
 CHUNKER_VERSION = "5"
@@ -194,6 +194,14 @@ def _entry_units(units: Sequence[Unit], entries: Sequence[terms.Entry]) -> tuple
     return first, inside
 
 
+def _holds(outer: Span, inner: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
+def _start(doubt: TextDoubt) -> tuple[int, int, str]:
+    return doubt.span.start, doubt.span.end, doubt.kind
+
+
 class _Writer:
     """Writes the chunks of one document."""
 
@@ -211,6 +219,10 @@ class _Writer:
         self._entry_starts = entry_starts
         self._contexts = contexts
         self._title = title_of(document, origin.path)
+        self._doubts_by_kind = {
+            kind: sorted((doubt for doubt in document.doubts if doubt.kind is kind), key=_start)
+            for kind in TextDoubtKind
+        }
 
     def chunk(self, units: Sequence[Unit], place: packing.Range, ordinal: int, count: int) -> Chunk:
         origin = self._origin
@@ -238,20 +250,23 @@ class _Writer:
             is_definitions=self._defines(span, text),
             ordinal=ordinal,
             generation=origin.generation,
-            context_before=(*self._headers(units[place.first : place.end]), *before),
+            context_before=before,
             context_after=after,
-            doubts=self._doubts(span),
+            doubts=self._doubts(
+                {span, *(part.span for part in (*before, *after) if not _holds(span, part.span))}
+            ),
         )
 
     def _context(
         self, units: Sequence[Unit], place: packing.Range
     ) -> tuple[tuple[ContextPart, ...], tuple[ContextPart, ...]]:
-        """What leads into the lists of a chunk, and conditions below them."""
+        """What leads into the lists of a chunk and heads its tables, and conditions below them."""
         parts: dict[bool, list[ContextPart]] = {False: [], True: []}
         for governing, first, last in self._contexts.within(place.first, place.end):
             governs = Span(units[first].span.start, units[last].span.end)
             parts[governing.is_condition].append(self._part(governing.span, governs))
-        return tuple(parts[False]), tuple(parts[True])
+        headers = self._headers(units[place.first : place.end])
+        return (*headers, *parts[False]), tuple(parts[True])
 
     def _chain(self, first: int, last: int) -> tuple[str, ...]:
         """The headings of a chunk whose own text runs from section `first` to section `last`."""
@@ -269,14 +284,19 @@ class _Writer:
             for unit, end in zip(runs, ends, strict=True)
         )
 
-    def _doubts(self, span: Span) -> tuple[TextDoubt, ...]:
-        doubts = self._document.doubts
-        first = bisect_right(doubts, span.start, key=lambda doubt: doubt.span.end)
-        last = bisect_left(doubts, span.end, key=lambda doubt: doubt.span.start)
-        return tuple(
+    def _doubts(self, spans: Iterable[Span]) -> tuple[TextDoubt, ...]:
+        """What is in doubt of `spans`, in order."""
+        found = {
             TextDoubt(Span(max(span.start, doubt.span.start), min(span.end, doubt.span.end)), doubt.kind)
-            for doubt in doubts[first:last]
-        )
+            for span in spans
+            for doubts in self._doubts_by_kind.values()
+            for doubt in doubts[
+                bisect_right(doubts, span.start, key=lambda doubt: doubt.span.end) : bisect_left(
+                    doubts, span.end, key=lambda doubt: doubt.span.start
+                )
+            ]
+        }
+        return tuple(sorted(found, key=_start))
 
     def _headers(self, units: Sequence[Unit]) -> tuple[ContextPart, ...]:
         """The header row of every table that the chunk holds rows of, wherever it stands."""

@@ -1,4 +1,4 @@
-"""Puts the words of a PDF page into reading order: spans → rows → columns → paragraphs.
+"""Puts the words of a PDF page together: spans → rows → paragraphs; `columns` orders the rows.
 
 Lengths are tenths of a point, y grows downwards. Pure geometry: nothing here knows PyMuPDF. Characters are
 kept as they are; only white space, which a PDF page holds as distances, is made anew: one space between
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from services.ingest.documents import Style
-from services.ingest.parsing.raised import LOWERED, RAISED, label
+from services.ingest.parsing.raised import LOWERED, RAISED, SMALL, label
+from services.ingest.sentences import reads_on
 
 
 @dataclass(slots=True)
@@ -42,28 +43,43 @@ class Row:
     bold: bool
     column: int
     """Rows of another column never join its paragraphs."""
-    cells: int
+    cells: int = 1
     """How many fragments it is made of."""
+    long_cells: bool = False
+    """Whether each of several cells holds enough words to be part of a sentence."""
+    doubtful: bool = False
+    """Whether it may have to be read in another order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """Rows that belong together, joined with `\\n`."""
 
-    text: str
+    rows: list[Row]
     style: Style
+    right_edge: int
+    """How far the column of its last row reaches."""
+
+    @property
+    def text(self) -> str:
+        """Its rows, a line each."""
+        return "\n".join([row.text for row in self.rows])
 
 
-GUTTER_ROWS = 8
-"""Fewer rows beside each other are a table or a signature block, not two columns of text."""
-COLUMN_FILL = 0.6
-"""Text fills its column: the median row of each side covers at least this share of it."""
+MARGIN = -1
+"""The column of running heads and the like; they belong to no paragraph of the text."""
+ACROSS = 0
+"""The column of rows that stand in none."""
+FULL_ROW = 12
+"""Characters at least of a row that may be full; a page of short rows has none."""
+LONG_CELL = 5
+"""Spaces in each of two cells that may be parts of two sentences; shorter cells are names and amounts."""
 
 
 def merge_spans(spans: Iterable[tuple[int, int, int, int, bool, str]]) -> list[Fragment]:
     """Join spans (left, right, baseline, size, bold, text), in drawing order, that touch on one baseline.
 
-    Spans without a visible character only separate. A gap of more than 1.2 times the font size separates too.
+    Spans without a visible character only separate. A gap of more than .8 of the font size separates too.
     """
     fragments: list[Fragment] = []
     last: Fragment | None = None
@@ -76,7 +92,7 @@ def merge_spans(spans: Iterable[tuple[int, int, int, int, bool, str]]) -> list[F
         weight = len(words) if bold else 0
         if (
             last is not None
-            and -size < left - last.right < size + size // 5
+            and -size < left - last.right < size - size // 5
             and _on_one_row(baseline - last.baseline, size, last.size)
         ):
             apart = left - last.right > size // 7 or text[0] == " " or spaced
@@ -98,62 +114,8 @@ def _on_one_row(step: int, size: int, other: int) -> bool:
     return abs(step) < larger * (0.45 if smaller * 1.15 > larger else 0.7)
 
 
-def read_page(fragments: list[Fragment]) -> list[Row]:
-    """Return the rows of a page in reading order: down a column, then down the next."""
-    gutter = _gutter(fragments)
-    if gutter is None:
-        return _rows(fragments, 0)
-    rows: list[Row] = []
-    column = 0
-    for band in _bands(fragments, gutter):
-        left = [piece for piece in band if piece.right <= gutter]
-        right = [piece for piece in band if piece.left >= gutter]
-        if len(left) + len(right) < len(band) or min(len(left), len(right)) < 3:
-            rows += _rows(band, column)
-        else:
-            rows += _rows(left, column) + _rows(right, column + 1)
-        column += 2
-    return rows
-
-
-def _gutter(fragments: Sequence[Fragment]) -> int | None:
-    """The left edge of a second column of running text, or None."""
-    if len(fragments) < 2 * GUTTER_ROWS:
-        return None
-    start = min(piece.left for piece in fragments)
-    end = max(piece.right for piece in fragments)
-    middle = [piece.left for piece in fragments if 0.35 < (piece.left - start) / (end - start + 1) < 0.65]
-    if len(middle) < GUTTER_ROWS:
-        return None
-    edge = Counter(left // 20 for left in middle).most_common(1)[0][0] * 20
-    left = [piece for piece in fragments if piece.right <= edge]
-    right = [piece for piece in fragments if piece.left >= edge]
-    if min(len(left), len(right)) < GUTTER_ROWS:
-        return None
-    fills_left = _median([piece.right - piece.left for piece in left]) > COLUMN_FILL * (edge - start)
-    fills_right = _median([piece.right - piece.left for piece in right]) > COLUMN_FILL * (end - edge)
-    return edge if fills_left and fills_right else None
-
-
-def _bands(fragments: Sequence[Fragment], gutter: int) -> list[list[Fragment]]:
-    """Cut a page with columns at everything that crosses the gutter, from top to bottom."""
-    bands: list[list[Fragment]] = [[]]
-    crossing = False
-    for piece in sorted(fragments, key=_position):
-        crosses = piece.left < gutter < piece.right
-        if crosses is not crossing and bands[-1]:
-            bands.append([])
-        crossing = crosses
-        bands[-1].append(piece)
-    return bands
-
-
-def _position(piece: Fragment) -> tuple[int, int]:
-    return piece.baseline, piece.left
-
-
-def _rows(fragments: Sequence[Fragment], column: int) -> list[Row]:
-    """Group fragments by baseline; a superscript belongs to the row it stands beside."""
+def lines_of(fragments: Iterable[Fragment]) -> list[list[Fragment]]:
+    """Group fragments by baseline; a superscript belongs to the line it stands beside."""
     groups: list[list[Fragment]] = []
     baseline = size = 0
     for piece in sorted(fragments, key=_position):
@@ -164,20 +126,29 @@ def _rows(fragments: Sequence[Fragment], column: int) -> list[Row]:
             groups.append([piece])
             size = piece.size
         baseline = piece.baseline
-    return [_row(group, column) for group in groups]
+    return groups
 
 
-def _row(group: list[Fragment], column: int) -> Row:
-    if len(group) == 1:
-        only = group[0]
+def _position(piece: Fragment) -> tuple[int, int]:
+    return piece.baseline, piece.left
+
+
+def row_of(line: list[Fragment], column: int) -> Row:
+    """The row that fragments of one line make, from left to right."""
+    if len(line) == 1:
+        only = line[0]
         bold = only.bold_characters * 2 > len(only.text)
-        return Row(only.left, only.right, only.baseline, only.size, only.text, bold, column, 1)
-    group.sort(key=lambda piece: piece.left)
-    text = _line(group)
-    main = max(group, key=lambda piece: len(piece.text))
-    bold = sum([piece.bold_characters for piece in group]) * 2 > len(text)
-    right = max([piece.right for piece in group])
-    return Row(group[0].left, right, main.baseline, main.size, text, bold, column, len(group))
+        return Row(only.left, only.right, only.baseline, only.size, only.text, bold, column)
+    line = sorted(line, key=lambda piece: piece.left)
+    text = _line(line)
+    main = max(line, key=lambda piece: len(piece.text))
+    bold = sum([piece.bold_characters for piece in line]) * 2 > len(text)
+    right = max([piece.right for piece in line])
+    row = Row(line[0].left, right, main.baseline, main.size, text, bold, column, len(line))
+    row.long_cells = min([piece.text.count(" ") for piece in line]) >= LONG_CELL
+    words = [piece for piece in line if not piece.text.startswith((RAISED, LOWERED, SMALL))]
+    row.doubtful = any(after.left < piece.right - after.size for piece, after in pairwise(words))
+    return row
 
 
 def _line(pieces: Sequence[Fragment]) -> str:
@@ -190,10 +161,17 @@ def _line(pieces: Sequence[Fragment]) -> str:
 
 
 _ITEM = re.compile(
-    r"(?:[•●▪◦‣·–—*-]|\(?[A-Za-z0-9]{1,4}[.)]|\(?[ivxlcIVXLC]{1,6}[.)]|\d+(?:\.\d+)+\.?|§+ ?\d+"
+    r"(?:[•●▪◦‣·–—*-]|\(?(?:[A-Za-z]{1,2}|\d{1,3}[a-z]?|[ivxlc]{1,6}|[IVXLC]{1,6})[.)]|\d+(?:\.\d+)+\.?"
+    r"|§+ ?\d+"
     r"|(?:Section|Article|Schedule|SECTION|ARTICLE|SCHEDULE)\b.{1,8})(?:\s|$)|[“\"][A-Z]"
 )
 """How a new item or definition begins."""
+EDGE = 3
+"""Rows at the top and bottom of a page that may be headers and footers."""
+WITHIN = 1.3
+"""Usual steps between two rows of one paragraph at most."""
+FARTHEST = 2.2
+"""Usual steps between two rows of one sentence, where the words say that it goes on."""
 _CLOSED = tuple('.;:!?”")]')
 _OPEN_END = re.compile(r"(?:[.;:!?][”\")\]]*|; (?:and|or))$")
 
@@ -203,14 +181,25 @@ def make_paragraphs(rows: Sequence[Row]) -> list[Paragraph]:
     if not rows:
         return []
     pitch = _line_pitch(rows)
-    right_edge = max([row.right for row in rows])
+    edges = right_edges(rows)
     groups: list[list[Row]] = [[rows[0]]]
-    for above, row in pairwise(rows):
-        if _starts_paragraph(above, row, pitch, right_edge):
+    for index, (above, row) in enumerate(pairwise(rows), start=1):
+        # Headers and footers are not part of the sentences that begin and end a page.
+        at_edge = index <= EDGE or index >= len(rows) - EDGE
+        is_apart = row.baseline - above.baseline > max(pitch, row.size) * WITHIN
+        if (at_edge and is_apart) or _starts_paragraph(above, row, pitch, edges[above.column]):
             groups.append([row])
         else:
             groups[-1].append(row)
-    return [Paragraph("\n".join([row.text for row in group]), _style(group)) for group in groups]
+    return [Paragraph(group, _style(group), edges[group[-1].column]) for group in groups]
+
+
+def right_edges(rows: Iterable[Row]) -> dict[int, int]:
+    """How far the rows of each column reach."""
+    edges: dict[int, int] = {}
+    for row in rows:
+        edges[row.column] = max(edges.get(row.column, row.right), row.right)
+    return edges
 
 
 def _line_pitch(rows: Sequence[Row]) -> float:
@@ -226,16 +215,49 @@ def _line_pitch(rows: Sequence[Row]) -> float:
 def _starts_paragraph(above: Row, row: Row, pitch: float, right_edge: int) -> bool:
     step = row.baseline - above.baseline
     size = above.size if above.size > row.size else row.size
-    if row.column != above.column or step < 0 or step > max(pitch, size) * 1.3:
-        return True
+    if row.column != above.column or step < 0:
+        return _starts_elsewhere(above, row, right_edge)
+    if step > max(pitch, size) * WITHIN:
+        return step > max(pitch, size) * FARTHEST or reads_on(above.text, row.text) is not True
     if row.bold is not above.bold or abs(row.size - above.size) >= 8:
         return not (row.cells == above.cells == 1 and _runs_on(above, row, right_edge))
     if label(row.text) is not None:
         return True
-    ended = _OPEN_END.search(above.text) is not None
-    if _ITEM.match(row.text) and (ended or above.right < right_edge - 4 * size):
-        return True
-    return ended and abs(row.left - above.left) > size
+    if _ITEM.match(row.text) and not is_wrapped(above, row, right_edge):
+        return reads_on(above.text, row.text) is not True
+    if _OPEN_END.search(above.text) is None:
+        return False
+    if _ITEM.match(row.text) is None and abs(row.left - above.left) <= size:
+        return False
+    goes_on = reads_on(above.text, row.text)
+    return goes_on is False or (goes_on is None and above.text[-1].isalpha())
+
+
+def _starts_elsewhere(above: Row, row: Row, right_edge: int) -> bool:
+    """Whether a row at the top of another column, or outside the columns, begins a paragraph."""
+    if min(row.column, above.column) <= ACROSS:
+        return MARGIN in (row.column, above.column) or reads_on(above.text, row.text) is not True
+    return not carries_on(above, row, right_edge)
+
+
+def carries_on(above: Row, row: Row, right_edge: int) -> bool:
+    """Whether a sentence goes on from the last row of a place to the first row of the next.
+
+    The words decide; where they do not tell, whether the row `above` is full.
+    """
+    if abs(above.size - row.size) >= 8 or not above.text or not row.text:
+        return False
+    goes_on = reads_on(above.text, row.text)
+    if goes_on is not None:
+        return goes_on
+    same_type = above.bold is row.bold and above.cells == row.cells == 1 and len(above.text) >= FULL_ROW
+    return same_type and _ITEM.match(row.text) is None and is_wrapped(above, row, right_edge)
+
+
+def is_wrapped(above: Row, row: Row, right_edge: int) -> bool:
+    """Whether the first word of `row` found no room in the row above it."""
+    first = (row.right - row.left) * (len(row.text.split(" ", 1)[0]) + 1) // len(row.text)
+    return above.right + first > right_edge - above.size // 2
 
 
 def _runs_on(above: Row, row: Row, right_edge: int) -> bool:
@@ -256,7 +278,3 @@ def _style(rows: Sequence[Row]) -> Style:
             bold += length
     size = sizes.most_common(1)[0][0]
     return Style(round(size / 5) / 2, bold * 2 > total)
-
-
-def _median(values: list[int]) -> int:
-    return sorted(values)[len(values) // 2]

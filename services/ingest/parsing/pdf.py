@@ -15,7 +15,7 @@ from pathlib import Path
 import pymupdf
 from pymupdf import mupdf
 
-from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocument, Page, Span, Style
+from services.ingest.documents import DocumentFormat, ExtractedDocument
 from services.ingest.errors import (
     DocumentCorrupt,
     DocumentEmpty,
@@ -24,15 +24,17 @@ from services.ingest.errors import (
     DocumentUnreadable,
 )
 from services.ingest.parsing.building import TextBuilder
-from services.ingest.parsing.layout import Fragment, Paragraph, Row, make_paragraphs, merge_spans, read_page
+from services.ingest.parsing.columns import read_page
+from services.ingest.parsing.joining import Piece, joined, write
+from services.ingest.parsing.layout import MARGIN, Fragment, Paragraph, Row, make_paragraphs, merge_spans
 from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.pdf_covered import Block, read_spans, uncovered
 from services.ingest.parsing.pdf_covered import Span as PdfSpan
-from services.ingest.parsing.pdf_covered import read_spans, uncovered
 from services.ingest.parsing.pdf_fonts import Fonts, doubt_spans
 from services.ingest.parsing.pdf_hidden import PageText, sift
 from services.ingest.parsing.pdf_raised import set_apart
 from services.ingest.parsing.raised import label
-from services.ingest.parsing.running import drop_running_rows
+from services.ingest.parsing.running import body_size, drop_running_rows
 from services.ingest.parsing.tables import Table, find_tables, may_hold_table
 
 SCALE = 10
@@ -41,6 +43,11 @@ FLAGS = mupdf.FZ_STEXT_MEDIABOX_CLIP | mupdf.FZ_STEXT_PRESERVE_SPANS | mupdf.FZ_
 FLAGS |= mupdf.FZ_STEXT_IGNORE_ACTUALTEXT
 """One line per span of one font; shapes, but no images; white space and ligatures normalised. What a file
 says that its glyphs stand for (ActualText) is not read: it may say anything, also nothing."""
+UPSIDE_DOWN = 2
+TURNED = {(1, 0): 0, (0, 1): 1, (0, -1): -1, (-1, 0): UPSIDE_DOWN}
+"""How a page is written, by the direction of its lines."""
+LEVEL = 0.1
+"""Sine or cosine of the angle by which a level line is off."""
 SHRINK_EVERY = 50
 """Pages after which MuPDF's cache of fonts and images is emptied: keeps 1,600 pages flat."""
 NO_LIES: Mapping[str, frozenset[str]] = {}
@@ -74,7 +81,6 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
             raise DocumentTooLarge(f"{document.page_count} pages; at most {limits.max_pages}", field="path")
         pages = _read_pages(document, limits, progress)
         title = _title(document)
-    rows = drop_running_rows([page.rows for page in pages])
     unreadable = tuple(
         number for number, page in enumerate(pages, start=1) if page.shows_marks and not page.rows
     )
@@ -82,7 +88,7 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
         if unreadable:
             raise DocumentUnreadable(_nothing_readable(pages), field="path")
         raise DocumentEmpty("all pages are blank", field="path")
-    return _assemble(title, pages, rows, unreadable, limits)
+    return _assemble(title, pages, unreadable, limits)
 
 
 def _nothing_readable(pages: list[PageContent]) -> str:
@@ -162,7 +168,7 @@ def read_content(page: pymupdf.Page, lies: Mapping[str, frozenset[str]] = NO_LIE
     else:
         if not text.turned and may_hold_table(fragments, text.shapes):
             content.tables, fragments = find_tables(page, fragments, SCALE)
-        content.rows = read_page(fragments)
+        content.rows = read_page(fragments) + _slanted_rows(text)
     return content
 
 
@@ -172,19 +178,41 @@ def read_text(page: pymupdf.Page) -> PageText:
     spans, shapes = read_spans(blocks)
     spans, covered = uncovered(page, spans, shapes, FLAGS)
     text = sift(page, spans)
-    directions = Counter([block["lines"][0]["dir"][1] for block in blocks if block.get("lines")])
-    turned = round(directions.most_common(1)[0][0]) if directions else 0
+    directions = Counter([line["dir"] for block in blocks for line in block.get("lines", ())])
+    across, down = directions.most_common(1)[0][0] if directions else (1, 0)
+    turned = TURNED.get((round(across), round(down)), 0)
+    if len(directions) > 1:
+        _mark_slanted(blocks, turned)
     return replace(text, hidden_characters=text.hidden_characters + covered, shapes=shapes, turned=turned)
+
+
+def _mark_slanted(blocks: list[Block], turned: int) -> None:
+    """Tell the spans of lines that are written at another angle than the page: stamps, marks of drafts."""
+    for line in (line for block in blocks for line in block.get("lines", ())):
+        across, down = line["dir"]
+        if TURNED.get((round(across), round(down))) != turned or min(abs(across), abs(down)) > LEVEL:
+            for span in line["spans"]:
+                span["slanted"] = True
 
 
 def fragments_of(text: PageText) -> list[Fragment]:
     """The pieces of a page's lines, measured and merged."""
+    spans = [span for span in text.spans if "slanted" not in span]
     if text.turned:
-        return merge_spans(set_apart([_upright(span, text.turned) for span in text.spans]))
-    spans = [_measured(span) for span in text.spans]
-    return merge_spans(
-        spans if text.is_scan else set_apart(spans)
-    )  # a scan's words stand where they were found
+        return merge_spans(set_apart([_upright(span, text.turned) for span in spans]))
+    measured = list(map(_measured, spans))
+    # The words of a scan stand where they were found, a little up or down.
+    return merge_spans(measured if text.is_scan else set_apart(measured))
+
+
+def _slanted_rows(text: PageText) -> list[Row]:
+    """What stands at another angle, a row each; where it belongs is not known."""
+    rows = []
+    for span in text.spans:
+        if "slanted" in span and span["text"].strip():
+            left, right, baseline, size, bold, words = _measured(span)
+            rows.append(Row(left, right, baseline, size, words.strip(), bold, MARGIN, doubtful=True))
+    return rows
 
 
 def _measured(span: PdfSpan) -> tuple[int, int, int, int, bool, str]:
@@ -196,10 +224,13 @@ def _measured(span: PdfSpan) -> tuple[int, int, int, int, bool, str]:
 
 
 def _upright(span: PdfSpan, turned: int) -> tuple[int, int, int, int, bool, str]:
-    """The same of a span that is read from top to bottom (1) or from bottom to top (-1)."""
-    _, top, _, bottom = span["bbox"]
-    start, end = (top, bottom) if turned > 0 else (-bottom, -top)
-    baseline = -turned * span["origin"][0]
+    """The same of a span that is read from top to bottom (1), from bottom to top (-1) or upside down (2)."""
+    left, top, right, bottom = span["bbox"]
+    if turned == UPSIDE_DOWN:
+        start, end, baseline = -right, -left, -span["origin"][1]
+    else:
+        start, end = (top, bottom) if turned > 0 else (-bottom, -top)
+        baseline = -turned * span["origin"][0]
     upright = {"bbox": (start, 0.0, end, 0.0), "origin": (start, baseline)}
     return _measured(span | upright)
 
@@ -216,71 +247,37 @@ def _shows_marks(page: pymupdf.Page) -> bool:
 
 
 def _assemble(
-    title: str | None,
-    contents: list[PageContent],
-    rows: list[list[Row]],
-    unreadable: tuple[int, ...],
-    limits: ParsingLimits,
+    title: str | None, contents: list[PageContent], unreadable: tuple[int, ...], limits: ParsingLimits
 ) -> ExtractedDocument:
-    texts = (row.text for kept in rows for row in kept)
+    pages, dropped = drop_running_rows([content.rows for content in contents])
+    texts = (row.text for rows in pages for row in rows)
     builder = TextBuilder(limits.max_characters, frozenset(mark for text in texts if (mark := label(text))))
-    pages: list[Page] = []
-    start = 0
-    for number, (content, kept) in enumerate(zip(contents, rows, strict=True), start=1):
-        _add_page(builder, kept, content.tables)
-        pages.append(Page(number, Span(start, builder.length)))
-        start = builder.length
+    pieces = [
+        Piece(number, part)
+        for number, (content, rows) in enumerate(zip(contents, pages, strict=True), start=1)
+        for part in _parts(rows, content)
+    ]
+    written = write(builder, joined(pieces, body_size(pages)), len(contents))
     return ExtractedDocument(
         DocumentFormat.PDF,
         title,
         builder.text,
         tuple(builder.blocks),
-        tuple(pages),
+        written.pages,
         unreadable,
         tuple(number for number, content in enumerate(contents, start=1) if content.is_scan),
         builder.hidden_characters + sum(content.hidden_characters for content in contents),
-        doubts=tuple(builder.doubts),
+        doubts=(*builder.doubts, *written.doubts),
         reference_marks=builder.reference_marks,
+        running_lines=dropped,
     )
 
 
-def _add_page(builder: TextBuilder, rows: list[Row], tables: list[Table]) -> None:
-    first = True
-    for table in sorted(tables, key=lambda table: table.top):
-        above = [row for row in rows if row.baseline < table.top]
+def _parts(rows: list[Row], content: PageContent) -> list[Paragraph | Table]:
+    """The paragraphs and tables of a page in reading order."""
+    parts: list[Paragraph | Table] = []
+    for table in sorted(content.tables, key=lambda table: table.top):
+        parts += make_paragraphs([row for row in rows if row.baseline < table.top])
+        parts.append(table)
         rows = [row for row in rows if row.baseline >= table.top]
-        _add_paragraphs(builder, make_paragraphs(above), first)
-        _add_table(builder, table)
-        first = False
-    _add_paragraphs(builder, make_paragraphs(rows), first)
-
-
-def _add_paragraphs(builder: TextBuilder, paragraphs: list[Paragraph], first_of_page: bool) -> None:
-    for index, paragraph in enumerate(paragraphs):
-        if first_of_page and index == 0 and _continues(builder, paragraph):
-            builder.extend(paragraph.text)
-        else:
-            builder.add(BlockKind.PARAGRAPH, paragraph.text, style=paragraph.style)
-
-
-def _continues(builder: TextBuilder, paragraph: Paragraph) -> bool:
-    """Whether the first paragraph of a page goes on with the last one of the page before."""
-    if not builder.blocks or builder.blocks[-1].kind is not BlockKind.PARAGRAPH:
-        return False
-    last = builder.blocks[-1]
-    ending = builder.tail()
-    return (
-        paragraph.text[0].islower()
-        and not ending.endswith((".", "!", "?", ":", ";"))
-        and _same_type(last.style, paragraph.style)
-    )
-
-
-def _same_type(one: Style | None, other: Style | None) -> bool:
-    return one is not None and other is not None and abs(one.font_size - other.font_size) < 1
-
-
-def _add_table(builder: TextBuilder, table: Table) -> None:
-    for index, row in enumerate(table.rows):
-        kind = BlockKind.TABLE_HEADER if index == 0 and table.has_header else BlockKind.TABLE_ROW
-        builder.add(kind, row)
+    return [*parts, *make_paragraphs(rows)]

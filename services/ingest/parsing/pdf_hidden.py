@@ -49,7 +49,7 @@ class PageText:
     """Whether words among `spans` are drawn invisibly over an image."""
     shapes: Sequence[Shape] = ()
     turned: int = 0
-    """Most of its blocks are read from top to bottom (1), from bottom to top (-1), or as usual (0)."""
+    """Most of its lines are read downwards (1), upwards (-1), upside down (2), or as usual (0)."""
 
 
 def sift(page: pymupdf.Page, spans: list[Span]) -> PageText:

@@ -174,6 +174,66 @@ def test_a_sentence_over_a_page_break_is_one_block_and_the_pages_tile_it(parse):
     assert page_text(parsed, 2).strip() == "ends on the second one."
 
 
+def test_a_lead_in_that_is_repeated_at_the_top_of_pages_is_kept_everywhere(parse):
+    document = pages_of("", "", "", "")
+    for number, page in enumerate(document, start=1):
+        page.insert_text((72, 40), "Market Data Agreement of Tarnholm")
+        items = [
+            f"({'abcdefgh'[2 * number + row - 2]}) copy the data of kind {number} and {row};"
+            for row in (0, 1)
+        ]
+        put_lines(page, ["The Licensee shall not:", *items], y=80)
+
+    parsed = parse(document)
+
+    assert parsed.text.count("The Licensee shall not:") == 4
+    assert parsed.text.count("Market Data Agreement") == 1
+    assert parsed.running_lines == 3
+
+
+@pytest.mark.parametrize("lines", [2, 3, 6])
+def test_short_columns_are_read_one_after_the_other(parse, lines):
+    document = pages_of("")
+    words = ["The Licensee shall not", *["redistribute the data or any"] * (lines - 2), "part of the data."]
+    others = ["The Vendor may audit", *["the books and the systems or"] * (lines - 2), "the users of it."]
+    put_lines(document[0], words, x=60, size=10)
+    put_lines(document[0], others, x=310, size=10)
+
+    assert " ".join(parse(document).text.split()) == " ".join([*words, *others])
+
+
+def test_signature_blocks_side_by_side_are_read_one_after_the_other(parse):
+    document = pages_of("")
+    put_lines(document[0], ["ACME LIMITED", "By: J. Doe", "Name: Jane Doe", "Title: Director"], x=60)
+    put_lines(document[0], ["TARNHOLM", "By: R. Roe", "Name: Rob Roe", "Title: Manager"], x=320)
+
+    words = " ".join(parse(document).text.split())
+
+    assert "By: J. Doe Name: Jane Doe Title: Director" in words
+    assert "By: R. Roe Name: Rob Roe Title: Manager" in words
+
+
+def test_a_table_without_rules_is_read_row_by_row(parse):
+    document = pages_of("")
+    put_lines(document[0], ["Product", "Top of book", "Depth of book"], x=60)
+    put_lines(document[0], ["Fee", "USD 28", "USD 58"], x=320)
+
+    assert parse(document).text.split("\n") == ["Product Fee", "Top of book USD 28", "Depth of book USD 58"]
+
+
+def test_what_is_stamped_across_a_page_parts_no_sentence_and_is_doubtful(parse):
+    document = pages_of("")
+    put_lines(document[0], ["The Licensee shall not give", "the data to any third", "party at all."])
+    stamp = pymupdf.TextWriter(document[0].rect)
+    stamp.append((60, 110), "DRAFT")
+    stamp.write_text(document[0], morph=(pymupdf.Point(60, 110), pymupdf.Matrix(45)))
+
+    parsed = parse(document)
+
+    assert texts(parsed) == ["The Licensee shall not give\nthe data to any third\nparty at all.", "DRAFT"]
+    assert [parsed.text[doubt.span.start : doubt.span.end] for doubt in parsed.doubts] == ["DRAFT"]
+
+
 def ruled_table(page, rows, top=100.0, widths=(200.0, 120.0), height=22.0):
     left = 72.0
     for index in range(len(rows) + 1):

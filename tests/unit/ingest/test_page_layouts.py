@@ -1,0 +1,64 @@
+"""Sentences stay whole however pages are laid out: over lines, columns, pages, headers and footers."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.ingest import headings
+from services.ingest.chunking.units import dissect
+from services.ingest.documents import ExtractedDocument
+from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.parsing.pdf import parse_pdf
+from tests.unit.ingest.page_layouts import drawn, pdf_of
+
+LAYOUTS = 320
+BATCH = 20
+SOAKED = 400
+MOST_CUT = 0.02
+"""Share of the layouts, of those that nobody has looked at, in which a sentence may be cut."""
+LONGEST = 400
+
+
+def collapsed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def cut_sentences(document: ExtractedDocument, sentences: list[str]) -> list[str]:
+    """The sentences that are no unit of the document, and are not told to be doubtful."""
+    units = {
+        collapsed(document.text[unit.span.start : unit.span.end])
+        for unit in dissect(document, headings.find(document), LONGEST)
+    }
+    doubtful = collapsed(
+        " ".join(document.text[doubt.span.start : doubt.span.end] for doubt in document.doubts)
+    )
+    return [
+        sentence
+        for sentence in sentences
+        if sentence not in units and not set(sentence.split()[3:]) <= set(doubtful.split())
+    ]
+
+
+def broken(seeds: range, folder) -> dict[int, list[str]]:
+    """The sentences that are lost or cut, by seed."""
+    found = {}
+    for seed in seeds:
+        document, sentences = pdf_of(drawn(seed))
+        path = folder / f"{seed}.pdf"
+        document.save(path)
+        parsed = parse_pdf(path, ParsingLimits(), lambda done, total: None)
+        if cut := cut_sentences(parsed, sentences):
+            found[seed] = cut
+        path.unlink()
+    return found
+
+
+@pytest.mark.parametrize("start", range(0, LAYOUTS, BATCH))
+def test_no_layout_cuts_a_sentence(start, tmp_path):
+    assert broken(range(start, start + BATCH), tmp_path) == {}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("start", range(LAYOUTS, 50 * LAYOUTS, SOAKED))
+def test_hardly_any_further_layout_cuts_a_sentence(start, tmp_path):
+    assert len(broken(range(start, start + SOAKED), tmp_path)) <= MOST_CUT * SOAKED
