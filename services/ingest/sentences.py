@@ -26,7 +26,7 @@ _ITEM = re.compile(
     r"|[•●▪‣◦*–—-]\s"
     r"|\d{1,3}(?:\.\d{1,3}){0,4}\.?\s+[^\Wa-z\d_]"
 )
-_ASIDE = re.compile(r"([–—-])\s[^\n]*\s\1\s")
+_ASIDE = re.compile(r"([–—-])[^\S\n][^\n]*[^\S\n]\1\s")
 """A dash that is closed on its line opens an aside, not an item: `– and nobody else –`."""
 _MARK = re.compile(
     r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,5}|[A-Za-z]|[ivxl]{1,6}|[IVXLC]{1,6})[.)](?!\w)|\d{1,3}(?:\.\d{1,3})+\s"
