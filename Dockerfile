@@ -39,7 +39,7 @@ RUN python -m inference.embedding.fetch /opt/model
 FROM ${BASE} AS runtime
 RUN rm -rf /usr/local/lib/python3.*/site-packages /usr/local/lib/python3.*/ensurepip /usr/local/bin/pip* \
     && install --directory --owner=10001 --group=10001 --mode=0700 /var/lib/clausegate /etc/clausegate/keys \
-        /etc/clausegate/signing /etc/clausegate/tls
+        /etc/clausegate/index /etc/clausegate/signing /etc/clausegate/tls
 COPY --from=packages /opt/packages /opt/packages
 COPY --from=product /opt/clausegate /opt/clausegate
 ENV PATH=/opt/packages/bin:$PATH PYTHONPATH=/opt/clausegate PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \

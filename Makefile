@@ -111,6 +111,8 @@ up: ## build and start docker-compose.yml, and show its first key; PROFILE=obser
 		$(COMPOSE) run --rm cli keys create --tenant default --subject operator
 	@$(COMPOSE) run --rm --entrypoint sh cli -ec 'cd /etc/clausegate/signing; test -s signing-keys || { umask 077; \
 		python -m cli new-signing-key > made; mv made signing-keys; }'
+	@$(COMPOSE) run --rm --entrypoint sh cli -ec 'cd /etc/clausegate/index; test -s index-key || { umask 077; \
+		python -m cli new-index-key > made; mv made index-key; }'
 	$(COMPOSE) up --detach --wait
 
 down: ## stop what `make up` started; documents, index, keys and audit records stay in their volumes

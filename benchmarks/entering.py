@@ -33,7 +33,11 @@ async def measure_entering() -> list[Figure]:
     async with AsyncExitStack() as stack:
         folders = [Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2)]
         key = await asyncio.to_thread(_new_key, folders[0] / "keys.json")
-        keyed = {**UNBOUNDED, "CLAUSEGATE_API_KEYS_FILE": folders[0] / "keys.json"}
+        keyed = {
+            **UNBOUNDED,
+            "CLAUSEGATE_API_KEYS_FILE": folders[0] / "keys.json",
+            "CLAUSEGATE_INDEX_KEY": "0f" * 32,
+        }
         known = await stack.enter_async_context(running_processes(folders[0], keyed))
         unknown = await stack.enter_async_context(running_processes(folders[1]))
         figures = []

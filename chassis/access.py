@@ -36,6 +36,8 @@ class Access:
     scopes: frozenset[Scope]
     """One of them is needed."""
     load: Load
+    ingest_only: bool = False
+    """Whether the ingest service alone may make it, in its own name."""
 
     def allows(self, scopes: frozenset[Scope]) -> bool:
         """Whether a credential of these scopes may make the call."""
@@ -65,4 +67,4 @@ def declared_access(options: Any) -> Access:
         return UNDECLARED
     declared = options.Extensions[access_pb2.access]
     scopes = frozenset(Scope[access_pb2.Scope.Name(each).removeprefix("SCOPE_")] for each in declared.scopes)
-    return Access(scopes or UNDECLARED.scopes, _LOADS.get(declared.load, Load.READ))
+    return Access(scopes or UNDECLARED.scopes, _LOADS.get(declared.load, Load.READ), declared.ingest_only)

@@ -6,7 +6,8 @@ Without configured credentials every caller is the tenant `default`, on this mac
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -42,6 +43,8 @@ class Caller:
     """The sources that the caller may read and write; empty means all, those of the future among them."""
     credential_id: str = ""
     """Which credential said so, as logs name it; no secret. Empty for `LOCAL`, whom no limit counts."""
+    is_ingest: bool = False
+    """Whether the ingest service calls, for this caller: only it may write to the index."""
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for what can name no tenant, subject or source."""
@@ -109,6 +112,16 @@ def set_caller(caller: Caller) -> None:
 def set_credential(authorization: str) -> None:
     """From now on, in this task, calls of other services carry this value of `authorization`."""
     _credential.set(authorization)
+
+
+@contextmanager
+def presenting(authorization: str) -> Iterator[None]:
+    """Within it, calls of other services carry this value of `authorization` instead of the caller's own."""
+    earlier = _credential.set(authorization)
+    try:
+        yield
+    finally:
+        _credential.reset(earlier)
 
 
 def credential_metadata() -> tuple[tuple[str, str], ...]:

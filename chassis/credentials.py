@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chassis import api_keys
+from chassis import api_keys, index_key
 from chassis.api_keys import ApiKeys
 from chassis.auth import Caller, Refused
 from chassis.errors import Unauthenticated
+from chassis.index_key import IndexKeys
 from chassis.jwks_sources import FetchedKeys, FileKeys, fetching
 from chassis.jwt_tokens import Tokens
 from chassis.settings import ProcessSettings
@@ -48,19 +49,8 @@ class Credentials:
         Raises `Unauthenticated`, in the same words whatever is wrong (the log says what), and `Unavailable`
         when tokens cannot be checked because their keys could never be read.
         """
-        try:
+        with _refusing():
             return await self._caller_of(_presented(authorization))
-        except Refused as refused:
-            _failures.add(1, {"clausegate.why": refused.why})
-            logger.info(
-                "caller refused",
-                extra={
-                    "why": refused.why,
-                    "credential_id": refused.credential_id,
-                    "detail": refused.detail,
-                },
-            )
-            raise Unauthenticated(REFUSED) from refused
 
     async def _caller_of(self, presented: str) -> Caller:
         is_key = presented.startswith(api_keys.PREFIX)
@@ -69,6 +59,31 @@ class Credentials:
         if not is_key and self._tokens is not None:
             return await self._tokens.caller_of(presented, self._now())
         raise Refused("malformed")
+
+
+def is_of_ingest(authorization: Sequence[str]) -> bool:
+    """Whether the values of `authorization` claim to be a call that ingest has signed."""
+    return len(authorization) == 1 and authorization[0].startswith(f"Bearer {index_key.PREFIX}")
+
+
+def ingest_caller(keys: IndexKeys, authorization: Sequence[str], method: str) -> Caller:
+    """For whom ingest calls `method`. Raises `Unauthenticated`, as for every credential."""
+    with _refusing():
+        return keys.caller_of(_presented(authorization), method)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Tell the caller the same of every credential that is refused, and the log why."""
+    try:
+        yield
+    except Refused as refused:
+        _failures.add(1, {"clausegate.why": refused.why})
+        logger.info(
+            "caller refused",
+            extra={"why": refused.why, "credential_id": refused.credential_id, "detail": refused.detail},
+        )
+        raise Unauthenticated(REFUSED) from refused
 
 
 def _presented(authorization: Sequence[str]) -> str:

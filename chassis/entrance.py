@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from chassis.bounds import Bounds
 from chassis.credentials import Credentials, configured_credentials
+from chassis.index_key import IndexKeys
 from chassis.settings import ProcessSettings
 from chassis.tls import Tls
 
@@ -22,6 +23,8 @@ class Entrance:
     """How long running calls may go on after a stop was asked for."""
     tls: Tls | None = None
     """What TCP addresses are served with; None: without TLS."""
+    index_keys: IndexKeys | None = None
+    """By what ingest's own calls are known, where the index is kept; None: they look as their callers' do."""
     bounds: Bounds = field(default_factory=Bounds)
     """How many calls callers make, how long, large and slow."""
 
@@ -31,11 +34,17 @@ LOCAL_ENTRANCE = Entrance()
 
 @asynccontextmanager
 async def entrance(settings: ProcessSettings) -> AsyncIterator[Entrance]:
-    """The entrance of a process, kept up to date until the context ends. Raises `FileBroken` and
-    `TlsBroken`.
+    """The entrance of a process, kept up to date until the context ends. Raises `FileBroken`,
+    `IndexKeyBroken` and `TlsBroken`.
     """
     serves_tls = settings.tls_certificate_file is not None
     # Read in any case: a file that cannot be used ends the start, though nobody may be called with it.
     tls = Tls(settings.tls_files(), serves=serves_tls)
     async with configured_credentials(settings) as credentials:
-        yield Entrance(credentials, settings.drain_seconds, tls if serves_tls else None, settings.bounds())
+        yield Entrance(
+            credentials,
+            settings.drain_seconds,
+            tls if serves_tls else None,
+            settings.index_keys(),
+            settings.bounds(),
+        )

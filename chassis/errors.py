@@ -86,6 +86,12 @@ class SourceNotHeld(PermissionDenied):
         super().__init__(f"This credential does not hold the source {source}.", field=field)
 
 
+class IngestOnly(PermissionDenied):
+    """A call that the ingest service alone may make, in its own name."""
+
+    reason = "INGEST_ONLY"
+
+
 class Exhausted(ServiceError):
     """A bounded queue or limit is full."""
 

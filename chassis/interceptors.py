@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import grpc
@@ -13,8 +14,9 @@ from grpc_health.v1 import health_pb2
 
 from chassis.access import Access, access_of
 from chassis.auth import AUTHORIZATION, LOCAL, Caller, set_caller, set_credential
-from chassis.credentials import Credentials
-from chassis.errors import InvalidInput, PermissionDenied, ServiceError, Unimplemented
+from chassis.credentials import Credentials, ingest_caller, is_of_ingest
+from chassis.errors import IngestOnly, InvalidInput, PermissionDenied, ServiceError, Unimplemented
+from chassis.index_key import IndexKeys
 from chassis.status import abort_of
 from chassis.storage import is_storage_failure, storage_unavailable
 
@@ -49,9 +51,16 @@ class CallerInterceptor(grpc.aio.ServerInterceptor):
     gRPC health serves everybody, reflection everybody with a credential.
     """
 
-    def __init__(self, credentials: Credentials | None, head_bytes: int) -> None:
-        """Without credentials everybody is `LOCAL`; metadata has at most `head_bytes`."""
+    def __init__(
+        self, credentials: Credentials | None, head_bytes: int, index_keys: IndexKeys | None = None
+    ) -> None:
+        """Without credentials everybody is `LOCAL`, and taken for ingest unless there are index keys.
+
+        Metadata has at most `head_bytes`.
+        """
         self._credentials = credentials
+        self._index_keys = index_keys
+        self._local = replace(LOCAL, is_ingest=index_keys is None)
         self._head_bytes = head_bytes
 
     async def intercept_service(
@@ -74,10 +83,14 @@ class CallerInterceptor(grpc.aio.ServerInterceptor):
     async def _identify(self, details: grpc.HandlerCallDetails) -> Caller:
         """Say whose the running call is. Only a credential that was checked goes on to other services: one
         that these would take and this one does not know must not meet what is kept here for `LOCAL`."""
-        if self._credentials is None:
-            set_caller(LOCAL)
-            return LOCAL
         values = [str(value) for key, value in details.invocation_metadata or () if key == AUTHORIZATION]
+        if self._index_keys is not None and is_of_ingest(values):
+            caller = ingest_caller(self._index_keys, values, details.method)
+            set_caller(caller)
+            return caller
+        if self._credentials is None:
+            set_caller(self._local)
+            return self._local
         caller = await self._credentials.caller_of(values)
         set_caller(caller)
         set_credential(values[0])
@@ -94,6 +107,8 @@ def check_access(caller: Caller, access: Access) -> None:
     if not access.allows(caller.scopes):
         needed = " or ".join(sorted(access.scopes))
         raise PermissionDenied(f"This call needs a credential of scope {needed}.")
+    if access.ingest_only and not caller.is_ingest:
+        raise IngestOnly("The ingest service alone may make this call: upload or remove documents there.")
 
 
 class ErrorInterceptor(grpc.aio.ServerInterceptor):

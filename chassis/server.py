@@ -91,7 +91,7 @@ def _server(
         interceptors=[
             ServerTracing(names),
             ErrorInterceptor(),
-            CallerInterceptor(entrance.credentials, entrance.bounds.head_bytes),
+            CallerInterceptor(entrance.credentials, entrance.bounds.head_bytes, entrance.index_keys),
             BoundsInterceptor(entrance.bounds),
         ],
         options=_options(entrance.bounds),

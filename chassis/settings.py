@@ -7,9 +7,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict, SettingsError
 
+from chassis.index_key import IndexKeyBroken, IndexKeys, read_index_key_file, read_index_keys
 from chassis.limit_settings import LimitSettings
 from chassis.token_settings import TokenSettings
 
@@ -56,6 +57,17 @@ class ProcessSettings(TokenSettings, LimitSettings):
             "File of API keys, see `clausegate keys`; callers then need one, or a token. Without both the "
             "one tenant is `default`, and only loopback addresses and Unix sockets can be bound."
         ),
+    )
+    index_key: SecretStr = Field(
+        default=SecretStr(""),
+        description=(
+            "Key of 64 hexadecimal digits by which ingest alone writes to the index, see `clausegate "
+            "new-index-key`; the same for ingest and retrieval, and nobody else's. Both need one where "
+            "callers need credentials."
+        ),
+    )
+    index_key_file: Path | None = Field(
+        default=None, description="File that holds it instead; the first line signs, all are accepted."
     )
     drain_seconds: float = Field(
         default=10.0, ge=0, le=300, description="How long running calls may go on after a stop was asked for."
@@ -109,6 +121,25 @@ class ProcessSettings(TokenSettings, LimitSettings):
                 f"{PREFIX}TLS_CA_FILE"
             )
         return self
+
+    def index_keys(self) -> IndexKeys | None:
+        """What the settings name; None for nothing. Raises `IndexKeyBroken`."""
+        if self.index_key_file is not None:
+            return read_index_key_file(self.index_key_file)
+        key = self.index_key.get_secret_value()
+        return read_index_keys(key, f"{PREFIX}INDEX_KEY") if key else None
+
+    def required_index_keys(self) -> IndexKeys | None:
+        """The same for a service that writes to the index, or keeps it. Raises `IndexKeyBroken` without one
+        where callers need credentials: theirs would open the index past ingest, or nobody's.
+        """
+        keys = self.index_keys()
+        if keys is None and (self.api_keys_file or self.jwt_issuer):
+            raise IndexKeyBroken(
+                f"{PREFIX}INDEX_KEY_FILE is missing: callers need credentials, so ingest and retrieval need "
+                "a key that they share; `clausegate new-index-key` makes one"
+            )
+        return keys
 
     def tls_files(self) -> TlsFiles:
         """What the settings name."""

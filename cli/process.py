@@ -1,4 +1,4 @@
-"""The commands for those who run the product: serve, fetch-model, new-signing-key."""
+"""The commands for those who run the product: serve, fetch-model, new-signing-key, new-index-key."""
 
 from __future__ import annotations
 
@@ -58,3 +58,9 @@ def new_signing_key() -> None:
     """
     made = datetime.now(UTC)
     typer.echo(f"k{made:%Y%m%dT%H%M%S}:{secrets.token_hex(KEY_BYTES)}")
+
+
+@app.command("new-index-key")
+def new_index_key() -> None:
+    """Print a new key by which ingest alone writes to the index, as the line of the file of both services."""
+    typer.echo(secrets.token_hex(KEY_BYTES))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from pydantic import SecretStr
 
 from chassis.entrance import entrance
 from chassis.server import Services, serving
@@ -31,6 +34,7 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
     `chassis.process.CANNOT_START`, `DataInUse` among it, and `pydantic.ValidationError` for a setting of a
     service.
     """
+    settings = settings.model_copy(update=_own_index_key())
     async with AsyncExitStack() as running:
         running.enter_context(owned(settings.data_dir))
         asked = await running.enter_async_context(entrance(settings))
@@ -54,9 +58,12 @@ def _services(settings: EmbeddedSettings, address: str) -> tuple[AbstractAsyncCo
     """All services, to be served at `address`, where they call each other."""
     data = settings.data_dir
     record, replay = settings.record_model_calls, settings.replay_model_calls
+    key = {name: getattr(settings, name) for name in ("index_key", "index_key_file")}
     return (
-        retrieval(RetrievalSettings(data_dir=data, record_model_calls=record, replay_model_calls=replay)),
-        ingest(IngestSettings(data_dir=data, retrieval_address=address)),
+        retrieval(
+            RetrievalSettings(data_dir=data, record_model_calls=record, replay_model_calls=replay, **key)
+        ),
+        ingest(IngestSettings(data_dir=data, retrieval_address=address, **key)),
         answer(
             AnswerSettings(
                 data_dir=data,
@@ -67,6 +74,11 @@ def _services(settings: EmbeddedSettings, address: str) -> tuple[AbstractAsyncCo
             )
         ),
     )
+
+
+def _own_index_key() -> dict[str, object]:
+    """A key that nobody else ever learns: here ingest and retrieval are one process."""
+    return {"index_key": SecretStr(secrets.token_hex(32)), "index_key_file": None}
 
 
 def _shared(settings: EmbeddedSettings) -> dict[str, Any]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC
 from typing import TypeVar
 
 import grpc
 
+from chassis.auth import current_caller
 from chassis.channel import time_left
 from chassis.errors import UpstreamError
+from chassis.index_key import IndexKeys
 from chassis.status import error_of, upstream_errors
 from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_pb2
 from clausegate.retrieval.v1 import (
@@ -28,6 +31,7 @@ CHUNKS_A_BATCH = 64
 """Of at most 200: small enough for progress, large enough that a call costs nothing beside embedding."""
 DEFINITIONS_A_BATCH = 200
 Item = TypeVar("Item")
+INDEX_SERVICE = index_service_pb2.DESCRIPTOR.services_by_name["IndexService"].full_name
 READ_SERVICES = ("clausegate.retrieval.v1.DocumentService",)
 """Services whose calls the channel may repeat."""
 
@@ -36,9 +40,14 @@ class IndexClient:
     """Reads and replaces documents of the index."""
 
     def __init__(
-        self, channel: grpc.aio.Channel, read_deadline_seconds: float, index_deadline_seconds: float
+        self,
+        channel: grpc.aio.Channel,
+        read_deadline_seconds: float,
+        index_deadline_seconds: float,
+        keys: IndexKeys | None = None,
     ) -> None:
-        """Use an open channel to retrieval; closing it is its owner's."""
+        """Use an open channel to retrieval; closing it is its owner's. Writes are signed with `keys`."""
+        self._keys = keys
         self._index = index_service_pb2_grpc.IndexServiceStub(channel)
         self._documents = document_service_pb2_grpc.DocumentServiceStub(channel)
         self._read_deadline_seconds = read_deadline_seconds
@@ -69,9 +78,9 @@ class IndexClient:
         """Remove a document; the new revision. Raises `DocumentNotFound`."""
         request = index_service_pb2.RemoveDocumentRequest(document_id=document_id)
         try:
-            response = await self._index.RemoveDocument(
-                request, timeout=time_left(self._read_deadline_seconds)
-            )
+            with self._in_own_name("RemoveDocument"):
+                call = self._index.RemoveDocument(request, timeout=time_left(self._read_deadline_seconds))
+            response = await call
         except grpc.aio.AioRpcError as failure:
             if failure.code() is grpc.StatusCode.NOT_FOUND:
                 raise DocumentNotFound("is not indexed", field="document_id") from failure
@@ -89,9 +98,10 @@ class IndexClient:
 
         Raises what the index raises; then nothing of the version is visible.
         """
-        call = self._index.ReplaceDocument(
-            _requests(document, chunks, definitions), timeout=time_left(self._index_deadline_seconds)
-        )
+        with self._in_own_name("ReplaceDocument"):
+            call = self._index.ReplaceDocument(
+                _requests(document, chunks, definitions), timeout=time_left(self._index_deadline_seconds)
+            )
         with upstream_errors():
             async for response in call:
                 if response.HasField("receipt"):
@@ -101,6 +111,12 @@ class IndexClient:
                     )
                 on_stored(response.stored.count)
         raise UpstreamError("the index gave no receipt", code="INTERNAL", reason="INTERNAL")
+
+    def _in_own_name(self, method: str) -> AbstractContextManager[None]:
+        """Within it a call that ingest alone may make is begun, for the caller of now."""
+        if self._keys is None:
+            return nullcontext()
+        return self._keys.speaking_for(current_caller(), f"/{INDEX_SERVICE}/{method}")
 
 
 async def _requests(

@@ -23,9 +23,13 @@ SERVICE = ingest_service_pb2.DESCRIPTOR.services_by_name["IngestService"].full_n
 
 @asynccontextmanager
 async def ingest(settings: IngestSettings) -> AsyncIterator[Services]:
-    """The ingest service, ready to be served; leaving it ends its parser processes and its channel."""
+    """The ingest service, ready to be served; leaving it ends its parser processes and its channel.
+
+    Raises `IndexKeyBroken`, also without a key where callers need credentials.
+    """
     folder = settings.data_dir / "archive"
     spool = folder / ".spool"  # beside the tenants' folders, and no tenant's name begins so
+    keys = settings.required_index_keys()
     prepare_spool(spool)
     async with (
         parser_pool(settings.max_concurrent_documents, _child_limits(settings), spool) as parsers,
@@ -33,7 +37,7 @@ async def ingest(settings: IngestSettings) -> AsyncIterator[Services]:
             settings.retrieval_address, settings.tls_files(), retried_services=READ_SERVICES
         ) as channel,
     ):
-        index = IndexClient(channel, settings.read_deadline_seconds, settings.index_deadline_seconds)
+        index = IndexClient(channel, settings.read_deadline_seconds, settings.index_deadline_seconds, keys)
         pipeline = Pipeline(_pipeline_limits(settings), parsers, index, Archive(folder), spool)
         servicer = IngestServicer(pipeline)
         yield Services(

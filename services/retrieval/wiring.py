@@ -53,9 +53,11 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
     """What the retrieval service offers to a server, alive until the context ends.
 
     Raises `ModelUnavailable` without the model's files, `EmbeddingModelMismatch` for an index of another
-    model, `StoreUnavailable` when another process has the index open or Weaviate refuses the key, and
-    `ReplayDiverged` when a recording cannot be played back. Weaviate itself need not be there yet.
+    model, `StoreUnavailable` when another process has the index open or Weaviate refuses the key,
+    `ReplayDiverged` when a recording cannot be played back, and `IndexKeyBroken`, also without a key where
+    callers need credentials. Weaviate itself need not be there yet.
     """
+    settings.required_index_keys()
     async with AsyncExitStack() as stack:
         model = await _embedding_model(settings, stack)
         stack.push_async_callback(model.close)

@@ -16,6 +16,7 @@ from chassis.api_keys import ApiKey, new_key, to_json
 from chassis.auth import Caller
 from chassis.credentials import configured_credentials
 from chassis.entrance import Entrance
+from chassis.index_key import read_index_keys
 from chassis.server import serving
 from chassis.settings import ProcessSettings
 from gateway.settings import GatewaySettings
@@ -40,6 +41,9 @@ KEYS = (ANNAS, BERTS, replace(_GONE, revoked=NOW), _ENDED, *(key for key, _ in _
 _, UNKNOWN = new_key(Caller("acme", "anna"), NOW)
 TOKENS = Issuer(now=datetime.now(UTC))
 """Signs what the stack accepts as tokens; in claims and headers a test says what is wrong with one."""
+INDEX_KEY = "0f" * 32
+INDEX_KEYS = read_index_keys(INDEX_KEY, "test")
+"""By it ingest writes to the index."""
 STRANGER = Issuer(now=datetime.now(UTC))
 """Another issuer, whose key has the same id."""
 
@@ -120,12 +124,13 @@ async def keyed_stack(
         "jwt_audience": AUDIENCE,
         "jwt_jwks": str(folder / "jwks.json"),
     }
+    own = {"index_key": INDEX_KEY}
     free = "127.0.0.1:0"
     async with (
         configured_credentials(ProcessSettings(**accepted)) as known,
-        retrieval(RetrievalSettings(data_dir=data, model_dir=MODEL, **(store or {}))) as index,
-        serving(free, [index], Entrance(known, drain_seconds=0)) as retrieval_address,
-        ingest(IngestSettings(data_dir=data, retrieval_address=retrieval_address)) as documents,
+        retrieval(RetrievalSettings(data_dir=data, model_dir=MODEL, **own, **(store or {}))) as index,
+        serving(free, [index], Entrance(known, drain_seconds=0, index_keys=INDEX_KEYS)) as retrieval_address,
+        ingest(IngestSettings(data_dir=data, retrieval_address=retrieval_address, **own)) as documents,
         serving(free, [documents], Entrance(known, drain_seconds=0)) as ingest_address,
         answer(_answer_settings(data, retrieval_address, model_url)) as answers,
         serving(free, [answers], Entrance(known, drain_seconds=0)) as answer_address,

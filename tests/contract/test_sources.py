@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 
+import grpc
 import pytest
 import pytest_asyncio
 from google.protobuf import descriptor_pool
@@ -23,7 +24,8 @@ from clausegate.ingest.v1.ingest_service_pb2 import IngestDocumentRequest, Inges
 from clausegate.retrieval.v1 import article_store_service_pb2 as store_pb2
 from clausegate.retrieval.v1 import index_service_pb2 as index_pb2
 from clausegate.retrieval.v1.article_store_service_pb2_grpc import ArticleStoreServiceStub
-from tests.contract.keyed_stack import ANNA, BERT, NOW, keyed_stack
+from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceStub
+from tests.contract.keyed_stack import ANNA, BERT, INDEX_KEYS, NOW, keyed_stack
 from tests.fakes.model_server import ModelServer
 from tests.fakes.renderer import Renderer
 
@@ -261,13 +263,26 @@ async def test_the_hash_of_a_file_elsewhere_tells_nothing_and_the_same_bytes_are
     assert b"".join(await all_of(ivan.get_original(THEIRS))) == content
 
 
-async def test_a_write_to_the_index_elsewhere_is_refused(carol):
+REPLACE = "/clausegate.retrieval.v1.IndexService/ReplaceDocument"
+
+
+async def served(call):
+    with clausegate_errors():
+        async for event in call:
+            yield event
+
+
+async def test_a_write_to_the_index_elsewhere_is_refused(stack):
     header = index_pb2.ReplaceHeader(document_id=THEIRS, generation="0" * 32)
 
     async def requests():
         yield index_pb2.ReplaceDocumentRequest(header=header)
 
-    denied = await failure(all_of(carol._events(carol._index.ReplaceDocument, requests(), None)))
+    signed = INDEX_KEYS.sign(Caller("acme", "carol", sources=frozenset({"cme"})), REPLACE)
+    metadata = [("authorization", f"Bearer {signed}")]
+    async with grpc.aio.insecure_channel(stack.addresses.retrieval) as channel:
+        write = IndexServiceStub(channel).ReplaceDocument(requests(), metadata=metadata, timeout=20)
+        denied = await failure(all_of(served(write)))
     assert denied[0] == "PERMISSION_DENIED"
     assert denied[3] == ("header.document_id",)
 

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class IndexServiceStub(object):
-    """Writes to the index. Called by ingest.
+    """Writes to the index. They are for the ingest service alone, which signs its calls with the index key; what a
+    caller may do is asked of ingest.
     """
 
     def __init__(self, channel):
@@ -53,7 +54,8 @@ class IndexServiceStub(object):
 
 
 class IndexServiceServicer(object):
-    """Writes to the index. Called by ingest.
+    """Writes to the index. They are for the ingest service alone, which signs its calls with the index key; what a
+    caller may do is asked of ingest.
     """
 
     def ReplaceDocument(self, request_iterator, context):
@@ -108,7 +110,8 @@ def add_IndexServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class IndexService(object):
-    """Writes to the index. Called by ingest.
+    """Writes to the index. They are for the ingest service alone, which signs its calls with the index key; what a
+    caller may do is asked of ingest.
     """
 
     @staticmethod

@@ -74,7 +74,9 @@ _IndexServiceDescribeIndexType = typing_extensions.TypeVar(
 )
 
 class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexServiceRemoveDocumentType, _IndexServiceDescribeIndexType]):
-    """Writes to the index. Called by ingest."""
+    """Writes to the index. They are for the ingest service alone, which signs its calls with the index key; what a
+    caller may do is asked of ingest.
+    """
 
     @typing.overload
     def __init__(self: IndexServiceStub[
@@ -138,7 +140,9 @@ IndexServiceAsyncStub: typing_extensions.TypeAlias = IndexServiceStub[
 ]
 
 class IndexServiceServicer(metaclass=abc.ABCMeta):
-    """Writes to the index. Called by ingest."""
+    """Writes to the index. They are for the ingest service alone, which signs its calls with the index key; what a
+    caller may do is asked of ingest.
+    """
 
     @abc.abstractmethod
     def ReplaceDocument(

@@ -25,17 +25,17 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63lausegate/rpc/v1/access.proto\x12\x11\x63lausegate.rpc.v1\x1a google/protobuf/descriptor.proto\"Y\n\x06\x41\x63\x63\x65ss\x12(\n\x06scopes\x18\x01 \x03(\x0e\x32\x18.clausegate.rpc.v1.Scope\x12%\n\x04load\x18\x02 \x01(\x0e\x32\x17.clausegate.rpc.v1.Load*R\n\x05Scope\x12\x15\n\x11SCOPE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bSCOPE_QUERY\x10\x01\x12\x10\n\x0cSCOPE_INGEST\x10\x02\x12\x0f\n\x0bSCOPE_ADMIN\x10\x03*K\n\x04Load\x12\x14\n\x10LOAD_UNSPECIFIED\x10\x00\x12\r\n\tLOAD_READ\x10\x01\x12\x0e\n\nLOAD_WRITE\x10\x02\x12\x0e\n\nLOAD_QUERY\x10\x03:K\n\x06\x61\x63\x63\x65ss\x12\x1e.google.protobuf.MethodOptions\x18\xa2\x90\x03 \x01(\x0b\x32\x19.clausegate.rpc.v1.Accessb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63lausegate/rpc/v1/access.proto\x12\x11\x63lausegate.rpc.v1\x1a google/protobuf/descriptor.proto\"n\n\x06\x41\x63\x63\x65ss\x12(\n\x06scopes\x18\x01 \x03(\x0e\x32\x18.clausegate.rpc.v1.Scope\x12%\n\x04load\x18\x02 \x01(\x0e\x32\x17.clausegate.rpc.v1.Load\x12\x13\n\x0bingest_only\x18\x03 \x01(\x08*R\n\x05Scope\x12\x15\n\x11SCOPE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bSCOPE_QUERY\x10\x01\x12\x10\n\x0cSCOPE_INGEST\x10\x02\x12\x0f\n\x0bSCOPE_ADMIN\x10\x03*K\n\x04Load\x12\x14\n\x10LOAD_UNSPECIFIED\x10\x00\x12\r\n\tLOAD_READ\x10\x01\x12\x0e\n\nLOAD_WRITE\x10\x02\x12\x0e\n\nLOAD_QUERY\x10\x03:K\n\x06\x61\x63\x63\x65ss\x12\x1e.google.protobuf.MethodOptions\x18\xa2\x90\x03 \x01(\x0b\x32\x19.clausegate.rpc.v1.Accessb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.rpc.v1.access_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SCOPE']._serialized_start=178
-  _globals['_SCOPE']._serialized_end=260
-  _globals['_LOAD']._serialized_start=262
-  _globals['_LOAD']._serialized_end=337
+  _globals['_SCOPE']._serialized_start=199
+  _globals['_SCOPE']._serialized_end=281
+  _globals['_LOAD']._serialized_start=283
+  _globals['_LOAD']._serialized_end=358
   _globals['_ACCESS']._serialized_start=87
-  _globals['_ACCESS']._serialized_end=176
+  _globals['_ACCESS']._serialized_end=197
 # @@protoc_insertion_point(module_scope)

@@ -87,8 +87,13 @@ class Access(google.protobuf.message.Message):
 
     SCOPES_FIELD_NUMBER: builtins.int
     LOAD_FIELD_NUMBER: builtins.int
+    INGEST_ONLY_FIELD_NUMBER: builtins.int
     load: Global___Load.ValueType
     """Which limits of a credential it counts against."""
+    ingest_only: builtins.bool
+    """Whether the ingest service alone may make the call, in its own name: it signs with the index key, for a caller
+    who has one of the scopes. No credential of a caller opens it, whatever its scopes. Default false.
+    """
     @property
     def scopes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Scope.ValueType]:
         """One of these scopes is needed. A credential with `SCOPE_ADMIN` has them all."""
@@ -98,8 +103,9 @@ class Access(google.protobuf.message.Message):
         *,
         scopes: collections.abc.Iterable[Global___Scope.ValueType] | None = ...,
         load: Global___Load.ValueType = ...,
+        ingest_only: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["load", b"load", "scopes", b"scopes"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["ingest_only", b"ingest_only", "load", b"load", "scopes", b"scopes"]) -> None: ...
 
 Global___Access: typing_extensions.TypeAlias = Access
 

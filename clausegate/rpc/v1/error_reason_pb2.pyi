@@ -144,6 +144,10 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """UNAVAILABLE: the service cannot write to its disk, or read from it; nothing was changed that was acknowledged.
     Example: the disk of the archive is full while a document is uploaded.
     """
+    ERROR_REASON_INGEST_ONLY: _ErrorReason.ValueType  # 50
+    """PERMISSION_DENIED: the ingest service alone may make the call, signed with the index key. Example:
+    `IndexService/ReplaceDocument` with a caller's API key of scope `admin`.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every `google.rpc.ErrorInfo.reason` is the name of one of these without its prefix; the domain is
@@ -271,5 +275,9 @@ again. Example: the eleventh query of a second, once the fifty that may come at 
 ERROR_REASON_STORAGE_UNAVAILABLE: ErrorReason.ValueType  # 40
 """UNAVAILABLE: the service cannot write to its disk, or read from it; nothing was changed that was acknowledged.
 Example: the disk of the archive is full while a document is uploaded.
+"""
+ERROR_REASON_INGEST_ONLY: ErrorReason.ValueType  # 50
+"""PERMISSION_DENIED: the ingest service alone may make the call, signed with the index key. Example:
+`IndexService/ReplaceDocument` with a caller's API key of scope `admin`.
 """
 Global___ErrorReason: typing_extensions.TypeAlias = ErrorReason

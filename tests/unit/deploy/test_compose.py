@@ -201,6 +201,19 @@ def test_the_key_that_seals_records_is_made_by_the_job_and_read_by_answer_alone(
     assert made.groups() == (str(file.parent), file.name)
 
 
+def test_the_key_by_which_ingest_writes_is_made_by_the_job_and_read_by_two_services_alone():
+    file = Path(environment("ingest")["CLAUSEGATE_INDEX_KEY_FILE"])
+    made = re.search(r"cd (/etc/clausegate/index); test -s (\S+) \|\|", (ROOT / "Makefile").read_text())
+
+    assert {name: mounts(name)["index-key"] for name in SETTINGS if "index-key" in mounts(name)} == {
+        "ingest": (str(file.parent), False),
+        "retrieval": (str(file.parent), False),
+        "cli": (str(file.parent), True),
+    }
+    assert environment("retrieval")["CLAUSEGATE_INDEX_KEY_FILE"] == str(file)
+    assert made.groups() == (str(file.parent), file.name)
+
+
 def test_the_job_checks_the_audit_log_as_answer_writes_it():
     assert mounts("answer")["audit"][1]
     assert mounts("cli")["audit"] == (mounts("answer")["audit"][0], False)
