@@ -112,6 +112,12 @@ class StorageUnavailable(Unavailable):
     reason = "STORAGE_UNAVAILABLE"
 
 
+class DataLoss(ServiceError):
+    """What is stored is not what was stored; repeating does not help."""
+
+    code = "DATA_LOSS"
+
+
 class DeadlineExceeded(ServiceError):
     """The caller's deadline passed before the work was done."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from datetime import UTC
 from typing import TypeVar
 
@@ -15,6 +17,7 @@ from chassis.errors import UpstreamError
 from chassis.index_key import IndexKeys
 from chassis.status import error_of, upstream_errors
 from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_pb2
+from clausegate.digests import contents_digest, digest_of
 from clausegate.retrieval.v1 import (
     document_service_pb2,
     document_service_pb2_grpc,
@@ -54,17 +57,26 @@ class IndexClient:
         self._index_deadline_seconds = index_deadline_seconds
 
     async def find(self, document_id: str) -> DocumentRecord | None:
-        """The visible version of a document, or None."""
+        """The visible version of a document; None without one, or without one that can be believed."""
         try:
             response = await self._documents.GetDocument(
                 document_service_pb2.GetDocumentRequest(document_id=document_id),
                 timeout=time_left(self._read_deadline_seconds),
             )
         except grpc.aio.AioRpcError as failure:
-            if failure.code() is grpc.StatusCode.NOT_FOUND:
+            if failure.code() in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.DATA_LOSS):
                 return None
             raise error_of(failure) from failure
         return document_from_wire(response.document)
+
+    async def is_intact(self, document_id: str) -> bool:
+        """Whether the index holds a visible document as it was indexed."""
+        request = index_service_pb2.CheckDocumentRequest(document_id=document_id)
+        with upstream_errors():
+            response = await self._index.CheckDocument(
+                request, timeout=time_left(self._read_deadline_seconds)
+            )
+        return response.intact
 
     async def revision(self) -> str:
         """What changes with every write to the index."""
@@ -98,9 +110,11 @@ class IndexClient:
 
         Raises what the index raises; then nothing of the version is visible.
         """
+        contents = await asyncio.to_thread(_contents, chunks, definitions)
+        commit = _commit(document, contents)
         with self._in_own_name("ReplaceDocument"):
             call = self._index.ReplaceDocument(
-                _requests(document, chunks, definitions), timeout=time_left(self._index_deadline_seconds)
+                _requests(commit, chunks, definitions), timeout=time_left(self._index_deadline_seconds)
             )
         with upstream_errors():
             async for response in call:
@@ -119,17 +133,31 @@ class IndexClient:
         return self._keys.speaking_for(current_caller(), f"/{INDEX_SERVICE}/{method}")
 
 
+def _contents(chunks: Sequence[Chunk], definitions: Sequence[Definition]) -> str:
+    """The digest of all that is sent of a version."""
+    digests = [_chunk(each).digest for each in chunks]
+    digests += [_definition(each).digest for each in definitions]
+    return contents_digest(digests)
+
+
+def _commit(document: DocumentRecord, contents_sha256: str) -> index_service_pb2.Commit:
+    message = document_to_wire(replace(document, contents_sha256=contents_sha256))
+    message.digest = digest_of(message)
+    return index_service_pb2.Commit(document=message)
+
+
 async def _requests(
-    document: DocumentRecord, chunks: Sequence[Chunk], definitions: Sequence[Definition]
+    commit: index_service_pb2.Commit, chunks: Sequence[Chunk], definitions: Sequence[Definition]
 ) -> AsyncIterator[index_service_pb2.ReplaceDocumentRequest]:
     request = index_service_pb2.ReplaceDocumentRequest
+    document = commit.document
     header = index_service_pb2.ReplaceHeader(document_id=document.document_id, generation=document.generation)
     yield request(header=header)
     for batch in _batches(chunks, CHUNKS_A_BATCH):
         yield request(chunks=index_service_pb2.ChunkBatch(chunks=map(_chunk, batch)))
     for entries in _batches(definitions, DEFINITIONS_A_BATCH):
         yield request(definitions=index_service_pb2.DefinitionBatch(definitions=map(_definition, entries)))
-    yield request(commit=index_service_pb2.Commit(document=document_to_wire(document)))
+    yield request(commit=commit)
 
 
 def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
@@ -145,7 +173,7 @@ def _pages(pages: Sequence[PageSpan]) -> list[span_pb2.PageSpan]:
 
 
 def _chunk(chunk: Chunk) -> chunk_pb2.Chunk:
-    return chunk_pb2.Chunk(
+    message = chunk_pb2.Chunk(
         chunk_id=chunk.chunk_id,
         alias=chunk.alias,
         document_id=chunk.document_id,
@@ -177,6 +205,8 @@ def _chunk(chunk: Chunk) -> chunk_pb2.Chunk:
             for doubt in chunk.doubts
         ],
     )
+    message.digest = digest_of(message)
+    return message
 
 
 def _context(part: ContextPart) -> chunk_pb2.ContextPart:
@@ -186,7 +216,7 @@ def _context(part: ContextPart) -> chunk_pb2.ContextPart:
 
 
 def _definition(definition: Definition) -> definition_pb2.Definition:
-    return definition_pb2.Definition(
+    message = definition_pb2.Definition(
         definition_id=definition.definition_id,
         term=definition.term,
         text=definition.text,
@@ -198,6 +228,8 @@ def _definition(definition: Definition) -> definition_pb2.Definition:
         title=definition.title,
         section=definition.section,
     )
+    message.digest = digest_of(message)
+    return message
 
 
 def document_to_wire(document: DocumentRecord) -> document_pb2.Document:
@@ -219,6 +251,8 @@ def document_to_wire(document: DocumentRecord) -> document_pb2.Document:
         scanned_pages=document.scanned_pages,
         reference_marks=document.reference_marks,
         running_lines=document.running_lines,
+        contents_sha256=document.contents_sha256,
+        digest=document.digest,
     )
     if document.indexed_at is not None:
         message.indexed_at.FromDatetime(document.indexed_at)
@@ -246,4 +280,6 @@ def document_from_wire(message: document_pb2.Document) -> DocumentRecord:
         scanned_pages=tuple(message.scanned_pages),
         reference_marks=message.reference_marks,
         running_lines=message.running_lines,
+        contents_sha256=message.contents_sha256,
+        digest=message.digest,
     )

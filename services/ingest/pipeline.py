@@ -194,6 +194,7 @@ class Pipeline:
             and live.content_sha256 == content_sha256
             and live.generation == generation_of(content_sha256, self._limits.chunks)
             and await self._archive.holds(announced.tenant, live.document_id, content_sha256)
+            and await self._index.is_intact(live.document_id)
         )
 
     async def _unchanged(self, live: DocumentRecord | None) -> Receipt:

@@ -31,6 +31,8 @@ class DocumentRecord:
     scanned_pages: tuple[int, ...] = ()
     reference_marks: int = 0
     running_lines: int = 0
+    contents_sha256: str = ""
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,8 @@ class Chunk:
     context_after: tuple[ContextPart, ...] = ()
     """Conditions after those lists."""
     doubts: tuple[TextDoubt, ...] = ()
+    digest: str = ""
+    """Of all but this and `indexed_at`, as ingest made it; empty for what earlier releases indexed."""
     indexed_at: datetime | None = None
     """When the version became visible; None while it is staged."""
 
@@ -156,6 +158,8 @@ class Definition:
     source: str
     title: str
     section: str
+    digest: str = ""
+    """See `Chunk.digest`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +182,9 @@ class Document:
     scanned_pages: tuple[int, ...] = ()
     reference_marks: int = 0
     running_lines: int = 0
+    contents_sha256: str = ""
+    digest: str = ""
+    """See `Chunk.digest`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,8 +69,9 @@ async def replace(
 ) -> AsyncGenerator[StoredChunks | Committed, None]:
     """Store the version that `parts` describe; yields progress and, last, the result of the flip.
 
-    Chunks that an earlier, broken call stored are not embedded again, nor are windows whose text stands in
-    the live version. Raises `InvalidInput` when the parts are not header, batches, commit;
+    Chunks that an earlier, broken call stored are not embedded again if they are the same, nor are windows
+    whose text stands in the live version. Of a version that is live already every chunk is stored anew, which
+    mends what was damaged. Raises `InvalidInput` when the parts are not header, batches, commit;
     `IncompleteVersion` when another writer of the document got in between.
     """
     header = await anext(parts, None)
@@ -98,12 +99,15 @@ async def replace(
     raise InvalidInput("The last message must be the commit.", field="commit")
 
 
-async def _staged(store: Store, version: Version) -> set[ChunkId]:
+async def _staged(store: Store, version: Version) -> dict[ChunkId, str]:
+    """Digests of what need not be stored again."""
     try:
-        return set(await store.staged(version))
+        staged = await store.staged(version)
     except PermissionDenied as error:
         error.field = "header.document_id"
         raise
+    live = await store.document(version.document_id)
+    return {} if live and live.version == version else dict(staged)
 
 
 async def _live_vectors(store: Store, document_id: DocumentId) -> dict[str, Vector]:
@@ -126,8 +130,8 @@ class Arriving:
     """A version whose parts are being received."""
 
     version: Version
-    stored: set[ChunkId]
-    """Chunks that need not be stored again."""
+    stored: dict[ChunkId, str]
+    """Digests of the chunks that need not be stored again."""
     chunks: int = 0
     definitions: int = 0
 
@@ -144,9 +148,7 @@ class Arriving:
             if len(chunk.text) != chunk.span.end - chunk.span.start or not chunk.text:
                 raise InvalidInput("The text must have the length of its span.", field=f"{at}.span")
         self.chunks += len(chunks)
-        new = [chunk for chunk in chunks if chunk.chunk_id not in self.stored]
-        self.stored |= {chunk.chunk_id for chunk in new}
-        return new
+        return [chunk for chunk in chunks if self.stored.get(chunk.chunk_id) != chunk.digest]
 
     def take_definitions(self, definitions: tuple[Definition, ...]) -> None:
         """Count the definitions."""

@@ -17,6 +17,7 @@ from chassis.channel import open_channel
 from chassis.server import serving
 from chassis.status import upstream_errors
 from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_pb2
+from clausegate.digests import contents_digest, digest_of
 from clausegate.retrieval.v1 import (
     article_store_service_pb2_grpc,
     document_service_pb2_grpc,
@@ -35,6 +36,12 @@ from tests.fakes.weaviate_server import WeaviateServer
 
 MODEL = Path(__file__).resolve().parents[2] / ".data" / "model"
 Request = index_service_pb2.ReplaceDocumentRequest
+
+
+def with_digest(message):
+    """The message with its digest, as ingest sends it."""
+    message.digest = digest_of(message)
+    return message
 
 
 @dataclass(frozen=True)
@@ -64,54 +71,66 @@ class Text:
     def chunk(self, number):
         source, _, path = self.document_id.partition("/")
         text = self.paragraphs[number]
-        return chunk_pb2.Chunk(
-            chunk_id=self.chunk_id(number),
-            alias=f"{source}__{path}_{number}",
-            document_id=self.document_id,
-            source=source,
-            title=path,
-            heading_chain=["Terms"],
-            section="Terms",
-            text=text,
-            word_count=len(text.split()),
-            span=self.span(number),
-            pages=[span_pb2.PageSpan(page=1, span=self.span(number))] if self.pages else [],
-            content_sha256=hashlib.sha256(text.encode()).hexdigest(),
-            ordinal=number,
-            generation=self.generation,
-            sentences=[self.span(number)],
+        return with_digest(
+            chunk_pb2.Chunk(
+                chunk_id=self.chunk_id(number),
+                alias=f"{source}__{path}_{number}",
+                document_id=self.document_id,
+                source=source,
+                title=path,
+                heading_chain=["Terms"],
+                section="Terms",
+                text=text,
+                word_count=len(text.split()),
+                span=self.span(number),
+                pages=[span_pb2.PageSpan(page=1, span=self.span(number))] if self.pages else [],
+                content_sha256=hashlib.sha256(text.encode()).hexdigest(),
+                ordinal=number,
+                generation=self.generation,
+                sentences=[self.span(number)],
+            )
         )
 
     def definition(self, term, number):
         source, _, path = self.document_id.partition("/")
-        return definition_pb2.Definition(
-            definition_id=definition_id_of(self._version, span_of(self.span(number)), term),
-            term=term,
-            text=self.paragraphs[number],
-            span=self.span(number),
-            chunk_id=self.chunk_id(number),
-            document_id=self.document_id,
-            source=source,
-            title=path,
-            section="Terms",
+        return with_digest(
+            definition_pb2.Definition(
+                definition_id=definition_id_of(self._version, span_of(self.span(number)), term),
+                term=term,
+                text=self.paragraphs[number],
+                span=self.span(number),
+                chunk_id=self.chunk_id(number),
+                document_id=self.document_id,
+                source=source,
+                title=path,
+                section="Terms",
+            )
         )
 
     def document(self):
         source, _, path = self.document_id.partition("/")
-        return document_pb2.Document(
-            document_id=self.document_id,
-            source=source,
-            path=path,
-            title=path,
-            format=document_pb2.DOCUMENT_FORMAT_PDF if self.pages else document_pb2.DOCUMENT_FORMAT_TEXT,
-            content_sha256=hashlib.sha256(self.generation.encode()).hexdigest(),
-            generation=self.generation,
-            size_bytes=1000,
-            page_count=self.pages,
-            unreadable_pages=range(2, self.pages + 1),
-            chunk_count=len(self.paragraphs),
-            definition_count=len(self.terms),
+        return with_digest(
+            document_pb2.Document(
+                document_id=self.document_id,
+                source=source,
+                path=path,
+                title=path,
+                format=document_pb2.DOCUMENT_FORMAT_PDF if self.pages else document_pb2.DOCUMENT_FORMAT_TEXT,
+                content_sha256=hashlib.sha256(self.generation.encode()).hexdigest(),
+                generation=self.generation,
+                size_bytes=1000,
+                page_count=self.pages,
+                unreadable_pages=range(2, self.pages + 1),
+                chunk_count=len(self.paragraphs),
+                definition_count=len(self.terms),
+                contents_sha256=self.contents(),
+            )
         )
+
+    def contents(self):
+        chunks = [self.chunk(number) for number in range(len(self.paragraphs))]
+        definitions = [self.definition(term, number) for term, number in self.terms]
+        return contents_digest(each.digest for each in (*chunks, *definitions))
 
     def header(self):
         header = index_service_pb2.ReplaceHeader(document_id=self.document_id, generation=self.generation)

@@ -10,7 +10,7 @@ from chassis.status import upstream_errors
 from clausegate.corpus.v1 import chunk_pb2, span_pb2
 from clausegate.retrieval.v1 import document_service_pb2, index_service_pb2, retrieval_service_pb2
 from tests.contract.messages import reads_well
-from tests.contract.retrieval_index import STORES, Request, Text, running
+from tests.contract.retrieval_index import STORES, Request, Text, running, with_digest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -191,12 +191,14 @@ OTHER = fees("bad/b.txt", 400)
 def wrong_count():
     document = GOOD.document()
     document.chunk_count = 2
+    with_digest(document)
     return Request(commit=index_service_pb2.Commit(document=document))
 
 
 def misplaced():
     chunk = GOOD.chunk(0)
     chunk.span.end += 1
+    with_digest(chunk)
     return Request(chunks=index_service_pb2.ChunkBatch(chunks=[chunk]))
 
 
@@ -211,6 +213,8 @@ def changed(request, **fields):
             item = request.commit.document
     for name, value in fields.items():
         setattr(item, name, value)
+    if "digest" not in fields:
+        with_digest(item)
     return request
 
 
@@ -241,7 +245,17 @@ def changed(request, **fields):
             "commit.document.source",
         ),
         ([GOOD.header(), GOOD.chunks(), GOOD.definitions(), wrong_count()], "commit.document.chunk_count"),
-        ([GOOD.header(), GOOD.chunks(), GOOD.commit()], "commit.document.definition_count"),
+        ([GOOD.header(), GOOD.chunks(), GOOD.commit()], "commit.document.contents_sha256"),
+        ([GOOD.header(), changed(GOOD.chunks(), digest=OTHER.contents())], "chunks.chunks[0].digest"),
+        (
+            [GOOD.header(), changed(GOOD.chunks(), text="The fee is 900 dollars.")],
+            "chunks.chunks[0].content_sha256",
+        ),
+        ([GOOD.header(), changed(GOOD.definitions(), digest="")], "definitions.definitions[0].digest"),
+        (
+            [GOOD.header(), GOOD.chunks(), GOOD.definitions(), changed(GOOD.commit(), digest="")],
+            "commit.document.digest",
+        ),
         ([GOOD.header(), GOOD.chunks(), GOOD.definitions(), OTHER.commit()], "commit.document"),
         ([*GOOD.requests(), GOOD.commit()], "commit"),
         ([Request(header=index_service_pb2.ReplaceHeader(generation="g"))], "header.document_id"),

@@ -96,6 +96,9 @@ class Index(index_service_pb2_grpc.IndexServiceServicer, document_service_pb2_gr
         self.revision += 1
         return index_service_pb2.RemoveDocumentResponse(index_revision=str(self.revision))
 
+    async def CheckDocument(self, request, context):  # noqa: N802
+        return index_service_pb2.CheckDocumentResponse(intact=True)
+
     async def DescribeIndex(self, request, context):  # noqa: N802
         return index_service_pb2.DescribeIndexResponse(index_revision=str(self.revision))
 

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from clausegate.corpus.v1 import span_pb2 as clausegate_dot_corpus_dot_v1_dot_span__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%clausegate/corpus/v1/definition.proto\x12\x14\x63lausegate.corpus.v1\x1a\x1f\x63lausegate/corpus/v1/span.proto\"\xef\x01\n\nDefinition\x12\x15\n\rdefinition_id\x18\x01 \x01(\t\x12\x0c\n\x04term\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12(\n\x04span\x18\x04 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12-\n\x05pages\x18\x05 \x03(\x0b\x32\x1e.clausegate.corpus.v1.PageSpan\x12\x10\n\x08\x63hunk_id\x18\x06 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x07 \x01(\t\x12\x0e\n\x06source\x18\x08 \x01(\t\x12\r\n\x05title\x18\t \x01(\t\x12\x0f\n\x07section\x18\n \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%clausegate/corpus/v1/definition.proto\x12\x14\x63lausegate.corpus.v1\x1a\x1f\x63lausegate/corpus/v1/span.proto\"\xff\x01\n\nDefinition\x12\x15\n\rdefinition_id\x18\x01 \x01(\t\x12\x0c\n\x04term\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12(\n\x04span\x18\x04 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12-\n\x05pages\x18\x05 \x03(\x0b\x32\x1e.clausegate.corpus.v1.PageSpan\x12\x10\n\x08\x63hunk_id\x18\x06 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x07 \x01(\t\x12\x0e\n\x06source\x18\x08 \x01(\t\x12\r\n\x05title\x18\t \x01(\t\x12\x0f\n\x07section\x18\n \x01(\t\x12\x0e\n\x06\x64igest\x18\x1e \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,5 +33,5 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.corpus.v1.defini
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_DEFINITION']._serialized_start=97
-  _globals['_DEFINITION']._serialized_end=336
+  _globals['_DEFINITION']._serialized_end=352
 # @@protoc_insertion_point(module_scope)

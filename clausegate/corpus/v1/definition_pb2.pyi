@@ -35,6 +35,7 @@ class Definition(google.protobuf.message.Message):
     SOURCE_FIELD_NUMBER: builtins.int
     TITLE_FIELD_NUMBER: builtins.int
     SECTION_FIELD_NUMBER: builtins.int
+    DIGEST_FIELD_NUMBER: builtins.int
     definition_id: builtins.str
     """Deterministic UUID of (document, generation, span, term), in its canonical text form: version 5 in the namespace
     0f9d4a3e-7f5b-4c55-9a44-3a2c6c1d8a57, of the four joined by line feeds, the span as `start-end`.
@@ -53,6 +54,8 @@ class Definition(google.protobuf.message.Message):
     """Title of the document."""
     section: builtins.str
     """What a citation names as the section, see `Chunk.section`."""
+    digest: builtins.str
+    """See `Chunk.digest`."""
     @property
     def span(self) -> clausegate.corpus.v1.span_pb2.Span:
         """Where `text` stands in the document's extracted text."""
@@ -74,8 +77,9 @@ class Definition(google.protobuf.message.Message):
         source: builtins.str = ...,
         title: builtins.str = ...,
         section: builtins.str = ...,
+        digest: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["chunk_id", b"chunk_id", "definition_id", b"definition_id", "document_id", b"document_id", "pages", b"pages", "section", b"section", "source", b"source", "span", b"span", "term", b"term", "text", b"text", "title", b"title"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chunk_id", b"chunk_id", "definition_id", b"definition_id", "digest", b"digest", "document_id", b"document_id", "pages", b"pages", "section", b"section", "source", b"source", "span", b"span", "term", b"term", "text", b"text", "title", b"title"]) -> None: ...
 
 Global___Definition: typing_extensions.TypeAlias = Definition

@@ -79,6 +79,8 @@ class Document(google.protobuf.message.Message):
     SCANNED_PAGES_FIELD_NUMBER: builtins.int
     REFERENCE_MARKS_FIELD_NUMBER: builtins.int
     RUNNING_LINES_FIELD_NUMBER: builtins.int
+    CONTENTS_SHA256_FIELD_NUMBER: builtins.int
+    DIGEST_FIELD_NUMBER: builtins.int
     document_id: builtins.str
     """`{source}/{path}`, unique within the tenant; at most 1,024 bytes in UTF-8."""
     source: builtins.str
@@ -122,6 +124,12 @@ class Document(google.protobuf.message.Message):
     """Lines of running headers and footers of a PDF that were left out of the text. 0 also for a version that was
     indexed before releases kept the count.
     """
+    contents_sha256: builtins.str
+    """SHA-256 of the digests of all chunks and definitions of this version, sorted, a line feed between them; 64
+    lower-case hexadecimal digits. Empty for a version that was indexed before releases made it.
+    """
+    digest: builtins.str
+    """See `Chunk.digest`."""
     @property
     def unreadable_pages(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
         """Pages without readable text (no text layer), ascending. Nothing on them can be found or cited."""
@@ -157,8 +165,10 @@ class Document(google.protobuf.message.Message):
         scanned_pages: collections.abc.Iterable[builtins.int] | None = ...,
         reference_marks: builtins.int = ...,
         running_lines: builtins.int = ...,
+        contents_sha256: builtins.str = ...,
+        digest: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["indexed_at", b"indexed_at"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["chunk_count", b"chunk_count", "content_sha256", b"content_sha256", "definition_count", b"definition_count", "document_id", b"document_id", "format", b"format", "generation", b"generation", "hidden_characters", b"hidden_characters", "indexed_at", b"indexed_at", "page_count", b"page_count", "path", b"path", "reference_marks", b"reference_marks", "running_lines", b"running_lines", "scanned_pages", b"scanned_pages", "size_bytes", b"size_bytes", "source", b"source", "title", b"title", "unreadable_pages", b"unreadable_pages"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chunk_count", b"chunk_count", "content_sha256", b"content_sha256", "contents_sha256", b"contents_sha256", "definition_count", b"definition_count", "digest", b"digest", "document_id", b"document_id", "format", b"format", "generation", b"generation", "hidden_characters", b"hidden_characters", "indexed_at", b"indexed_at", "page_count", b"page_count", "path", b"path", "reference_marks", b"reference_marks", "running_lines", b"running_lines", "scanned_pages", b"scanned_pages", "size_bytes", b"size_bytes", "source", b"source", "title", b"title", "unreadable_pages", b"unreadable_pages"]) -> None: ...
 
 Global___Document: typing_extensions.TypeAlias = Document

@@ -71,7 +71,7 @@ class Commit(google.protobuf.message.Message):
     @property
     def document(self) -> clausegate.corpus.v1.document_pb2.Document:
         """The document with its final counts; `indexed_at` unset. INVALID_ARGUMENT unless `chunk_count` and
-        `definition_count` equal what was sent.
+        `definition_count` equal what was sent, and `contents_sha256` is that of the digests that were sent.
         """
 
     def __init__(
@@ -256,6 +256,44 @@ class RemoveDocumentResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["index_revision", b"index_revision"]) -> None: ...
 
 Global___RemoveDocumentResponse: typing_extensions.TypeAlias = RemoveDocumentResponse
+
+@typing.final
+class CheckDocumentRequest(google.protobuf.message.Message):
+    """Names the document to check."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    document_id: builtins.str
+    """See `Document.document_id`. Required."""
+    def __init__(
+        self,
+        *,
+        document_id: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_id", b"document_id"]) -> None: ...
+
+Global___CheckDocumentRequest: typing_extensions.TypeAlias = CheckDocumentRequest
+
+@typing.final
+class CheckDocumentResponse(google.protobuf.message.Message):
+    """What became of the document."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    INTACT_FIELD_NUMBER: builtins.int
+    intact: builtins.bool
+    """Whether nothing of it is missing or changed. True for a version that was indexed before releases made digests,
+    when the texts of its chunks have their SHA-256.
+    """
+    def __init__(
+        self,
+        *,
+        intact: builtins.bool = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["intact", b"intact"]) -> None: ...
+
+Global___CheckDocumentResponse: typing_extensions.TypeAlias = CheckDocumentResponse
 
 @typing.final
 class DescribeIndexRequest(google.protobuf.message.Message):

@@ -46,6 +46,11 @@ class IndexServiceStub(object):
                 request_serializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.RemoveDocumentRequest.SerializeToString,
                 response_deserializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.RemoveDocumentResponse.FromString,
                 _registered_method=True)
+        self.CheckDocument = channel.unary_unary(
+                '/clausegate.retrieval.v1.IndexService/CheckDocument',
+                request_serializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentRequest.SerializeToString,
+                response_deserializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentResponse.FromString,
+                _registered_method=True)
         self.DescribeIndex = channel.unary_unary(
                 '/clausegate.retrieval.v1.IndexService/DescribeIndex',
                 request_serializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.DescribeIndexRequest.SerializeToString,
@@ -63,7 +68,9 @@ class IndexServiceServicer(object):
         `header`, then `chunks` and `definitions` in order, then `commit`, and half-closes. Batches are kept when the
         call breaks: repeating it does not embed them again. Two calls for one document: the last commit wins.
         A chunk or definition whose id is not the one that its fields say it has, or a source that the document's id does
-        not begin with, is INVALID_ARGUMENT.
+        not begin with, is INVALID_ARGUMENT, and so is a digest that is not that of its message. Chunks that an earlier
+        call stored are kept only where their digests are those sent now; of a version that is live already, all are
+        stored anew, which mends what was damaged.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -71,6 +78,14 @@ class IndexServiceServicer(object):
 
     def RemoveDocument(self, request, context):
         """Remove a document and all that was made of it. NOT_FOUND when it is not indexed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CheckDocument(self, request, context):
+        """Whether the index holds a document as it was indexed: all chunks and definitions are read. NOT_FOUND when it is
+        not indexed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -95,6 +110,11 @@ def add_IndexServiceServicer_to_server(servicer, server):
                     servicer.RemoveDocument,
                     request_deserializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.RemoveDocumentRequest.FromString,
                     response_serializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.RemoveDocumentResponse.SerializeToString,
+            ),
+            'CheckDocument': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckDocument,
+                    request_deserializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentRequest.FromString,
+                    response_serializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentResponse.SerializeToString,
             ),
             'DescribeIndex': grpc.unary_unary_rpc_method_handler(
                     servicer.DescribeIndex,
@@ -158,6 +178,33 @@ class IndexService(object):
             '/clausegate.retrieval.v1.IndexService/RemoveDocument',
             clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.RemoveDocumentRequest.SerializeToString,
             clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.RemoveDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckDocument(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clausegate.retrieval.v1.IndexService/CheckDocument',
+            clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentRequest.SerializeToString,
+            clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentResponse.FromString,
             options,
             channel_credentials,
             insecure,

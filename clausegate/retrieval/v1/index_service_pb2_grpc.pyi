@@ -57,6 +57,22 @@ _IndexServiceRemoveDocumentType = typing_extensions.TypeVar(
     ],
 )
 
+_IndexServiceCheckDocumentType = typing_extensions.TypeVar(
+    '_IndexServiceCheckDocumentType',
+    grpc.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.index_service_pb2.CheckDocumentRequest,
+        clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.index_service_pb2.CheckDocumentRequest,
+        clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.index_service_pb2.CheckDocumentRequest,
+        clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse,
+    ],
+)
+
 _IndexServiceDescribeIndexType = typing_extensions.TypeVar(
     '_IndexServiceDescribeIndexType',
     grpc.UnaryUnaryMultiCallable[
@@ -73,7 +89,7 @@ _IndexServiceDescribeIndexType = typing_extensions.TypeVar(
     ],
 )
 
-class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexServiceRemoveDocumentType, _IndexServiceDescribeIndexType]):
+class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexServiceRemoveDocumentType, _IndexServiceCheckDocumentType, _IndexServiceDescribeIndexType]):
     """Writes to the index. They are for the ingest service alone, which signs its calls with the index key; what a
     caller may do is asked of ingest.
     """
@@ -87,6 +103,10 @@ class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexSe
         grpc.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.index_service_pb2.RemoveDocumentRequest,
             clausegate.retrieval.v1.index_service_pb2.RemoveDocumentResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            clausegate.retrieval.v1.index_service_pb2.CheckDocumentRequest,
+            clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.index_service_pb2.DescribeIndexRequest,
@@ -105,6 +125,10 @@ class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexSe
             clausegate.retrieval.v1.index_service_pb2.RemoveDocumentResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
+            clausegate.retrieval.v1.index_service_pb2.CheckDocumentRequest,
+            clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.index_service_pb2.DescribeIndexRequest,
             clausegate.retrieval.v1.index_service_pb2.DescribeIndexResponse,
         ],
@@ -115,11 +139,18 @@ class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexSe
     `header`, then `chunks` and `definitions` in order, then `commit`, and half-closes. Batches are kept when the
     call breaks: repeating it does not embed them again. Two calls for one document: the last commit wins.
     A chunk or definition whose id is not the one that its fields say it has, or a source that the document's id does
-    not begin with, is INVALID_ARGUMENT.
+    not begin with, is INVALID_ARGUMENT, and so is a digest that is not that of its message. Chunks that an earlier
+    call stored are kept only where their digests are those sent now; of a version that is live already, all are
+    stored anew, which mends what was damaged.
     """
 
     RemoveDocument: _IndexServiceRemoveDocumentType
     """Remove a document and all that was made of it. NOT_FOUND when it is not indexed."""
+
+    CheckDocument: _IndexServiceCheckDocumentType
+    """Whether the index holds a document as it was indexed: all chunks and definitions are read. NOT_FOUND when it is
+    not indexed.
+    """
 
     DescribeIndex: _IndexServiceDescribeIndexType
     """What the index holds and how it was made."""
@@ -132,6 +163,10 @@ IndexServiceAsyncStub: typing_extensions.TypeAlias = IndexServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.retrieval.v1.index_service_pb2.RemoveDocumentRequest,
         clausegate.retrieval.v1.index_service_pb2.RemoveDocumentResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.index_service_pb2.CheckDocumentRequest,
+        clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.retrieval.v1.index_service_pb2.DescribeIndexRequest,
@@ -154,7 +189,9 @@ class IndexServiceServicer(metaclass=abc.ABCMeta):
         `header`, then `chunks` and `definitions` in order, then `commit`, and half-closes. Batches are kept when the
         call breaks: repeating it does not embed them again. Two calls for one document: the last commit wins.
         A chunk or definition whose id is not the one that its fields say it has, or a source that the document's id does
-        not begin with, is INVALID_ARGUMENT.
+        not begin with, is INVALID_ARGUMENT, and so is a digest that is not that of its message. Chunks that an earlier
+        call stored are kept only where their digests are those sent now; of a version that is live already, all are
+        stored anew, which mends what was damaged.
         """
 
     @abc.abstractmethod
@@ -164,6 +201,16 @@ class IndexServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[clausegate.retrieval.v1.index_service_pb2.RemoveDocumentResponse, collections.abc.Awaitable[clausegate.retrieval.v1.index_service_pb2.RemoveDocumentResponse]]:
         """Remove a document and all that was made of it. NOT_FOUND when it is not indexed."""
+
+    @abc.abstractmethod
+    def CheckDocument(
+        self,
+        request: clausegate.retrieval.v1.index_service_pb2.CheckDocumentRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse, collections.abc.Awaitable[clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse]]:
+        """Whether the index holds a document as it was indexed: all chunks and definitions are read. NOT_FOUND when it is
+        not indexed.
+        """
 
     @abc.abstractmethod
     def DescribeIndex(

@@ -148,6 +148,10 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """PERMISSION_DENIED: the ingest service alone may make the call, signed with the index key. Example:
     `IndexService/ReplaceDocument` with a caller's API key of scope `admin`.
     """
+    ERROR_REASON_INDEX_DAMAGED: _ErrorReason.ValueType  # 51
+    """DATA_LOSS: the index does not hold what was indexed any more; nothing of it is quoted. The message names the
+    document; `clausegate reindex --originals` brings it back. Example: a changed word in `store.sqlite`.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every `google.rpc.ErrorInfo.reason` is the name of one of these without its prefix; the domain is
@@ -279,5 +283,9 @@ Example: the disk of the archive is full while a document is uploaded.
 ERROR_REASON_INGEST_ONLY: ErrorReason.ValueType  # 50
 """PERMISSION_DENIED: the ingest service alone may make the call, signed with the index key. Example:
 `IndexService/ReplaceDocument` with a caller's API key of scope `admin`.
+"""
+ERROR_REASON_INDEX_DAMAGED: ErrorReason.ValueType  # 51
+"""DATA_LOSS: the index does not hold what was indexed any more; nothing of it is quoted. The message names the
+document; `clausegate reindex --originals` brings it back. Example: a changed word in `store.sqlite`.
 """
 Global___ErrorReason: typing_extensions.TypeAlias = ErrorReason

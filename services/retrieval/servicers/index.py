@@ -14,6 +14,7 @@ from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceServicer
 from services.retrieval.corpus import Generation
 from services.retrieval.ids import check_chunk_ids, check_definition_ids
 from services.retrieval.indexes import Indexes
+from services.retrieval.reading import read_document
 from services.retrieval.replacing import (
     ChunkBatch,
     Commit,
@@ -24,11 +25,11 @@ from services.retrieval.replacing import (
     remove,
     replace,
 )
+from services.retrieval.servicers.intact import Arrived, document_to_wire, is_intact
 from services.retrieval.servicers.wire import (
     chunk_of,
     definition_of,
     document_of,
-    document_to_wire,
     required_document_id,
     version_of,
 )
@@ -64,6 +65,15 @@ class IndexServicer(IndexServiceServicer):
         index = await self._indexes.of(current_caller())
         return wire.RemoveDocumentResponse(index_revision=await remove(index.store, document_id))
 
+    async def CheckDocument(  # noqa: N802
+        self, request: wire.CheckDocumentRequest, context: Context
+    ) -> wire.CheckDocumentResponse:
+        """Say whether a document is as it was indexed."""
+        document_id = required_document_id(request.document_id)
+        index = await self._indexes.of(current_caller())
+        document = await read_document(index.store, document_id)
+        return wire.CheckDocumentResponse(intact=await is_intact(index.store, document))
+
     async def DescribeIndex(  # noqa: N802
         self, request: wire.DescribeIndexRequest, context: Context
     ) -> wire.DescribeIndexResponse:
@@ -85,6 +95,7 @@ class IndexServicer(IndexServiceServicer):
 
 async def _parts(requests: Requests) -> AsyncIterator[Part]:
     generation = Generation("")
+    arrived = Arrived()
     async for request in requests:
         match request.WhichOneof("part"):
             case "header":
@@ -94,14 +105,18 @@ async def _parts(requests: Requests) -> AsyncIterator[Part]:
             case "chunks":
                 chunks = tuple(map(chunk_of, request.chunks.chunks))
                 check_chunk_ids(chunks)
+                arrived.check_chunks(chunks)
                 yield ChunkBatch(chunks)
             case "definitions":
                 sent = request.definitions.definitions
                 definitions = tuple(definition_of(each, generation) for each in sent)
                 check_definition_ids(definitions)
+                arrived.check_definitions(definitions)
                 yield DefinitionBatch(definitions)
             case "commit":
-                yield Commit(document_of(request.commit.document))
+                document = document_of(request.commit.document)
+                arrived.check_document(document)
+                yield Commit(document)
             case None:
                 raise InvalidInput("A message must have a part.", field="part")
 

@@ -18,10 +18,8 @@ from services.retrieval.indexes import Indexes
 from services.retrieval.queries import Limits, SearchMode, SearchQuery
 from services.retrieval.reading import count_terms, list_chunks, read_chunks
 from services.retrieval.search import Candidate, Found, Leg
+from services.retrieval.servicers.intact import chunk_to_wire, definition_to_wire, document_to_wire
 from services.retrieval.servicers.wire import (
-    chunk_to_wire,
-    definition_to_wire,
-    document_to_wire,
     required_document_id,
     span_to_wire,
     version_of,

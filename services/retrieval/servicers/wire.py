@@ -72,11 +72,12 @@ def chunk_of(message: chunk_pb2.Chunk) -> Chunk:
         context_before=tuple(map(_context_of, message.context_before)),
         context_after=tuple(map(_context_of, message.context_after)),
         doubts=tuple(map(_doubt_of, message.doubts)),
+        digest=message.digest,
     )
 
 
-def chunk_to_wire(chunk: Chunk) -> chunk_pb2.Chunk:
-    """A chunk as callers see it."""
+def chunk_message(chunk: Chunk) -> chunk_pb2.Chunk:
+    """A chunk as it is stored, whatever became of it."""
     return chunk_pb2.Chunk(
         chunk_id=chunk.chunk_id,
         alias=chunk.alias,
@@ -106,6 +107,7 @@ def chunk_to_wire(chunk: Chunk) -> chunk_pb2.Chunk:
             for doubt in chunk.doubts
         ],
         indexed_at=timestamp(chunk.indexed_at),
+        digest=chunk.digest,
     )
 
 
@@ -142,11 +144,12 @@ def definition_of(message: definition_pb2.Definition, generation: Generation) ->
         source=message.source,
         title=message.title,
         section=message.section,
+        digest=message.digest,
     )
 
 
-def definition_to_wire(definition: Definition) -> definition_pb2.Definition:
-    """A definition as callers see it."""
+def definition_message(definition: Definition) -> definition_pb2.Definition:
+    """A definition as it is stored, whatever became of it."""
     return definition_pb2.Definition(
         definition_id=definition.definition_id,
         term=definition.term,
@@ -158,6 +161,7 @@ def definition_to_wire(definition: Definition) -> definition_pb2.Definition:
         source=definition.source,
         title=definition.title,
         section=definition.section,
+        digest=definition.digest,
     )
 
 
@@ -179,11 +183,13 @@ def document_of(message: document_pb2.Document) -> Document:
         scanned_pages=tuple(message.scanned_pages),
         reference_marks=message.reference_marks,
         running_lines=message.running_lines,
+        contents_sha256=message.contents_sha256,
+        digest=message.digest,
     )
 
 
-def document_to_wire(document: Document) -> document_pb2.Document:
-    """A document as callers see it."""
+def document_message(document: Document) -> document_pb2.Document:
+    """A document as it is stored, whatever became of it."""
     return document_pb2.Document(
         document_id=document.version.document_id,
         source=document.source,
@@ -202,6 +208,8 @@ def document_to_wire(document: Document) -> document_pb2.Document:
         scanned_pages=document.scanned_pages,
         reference_marks=document.reference_marks,
         running_lines=document.running_lines,
+        contents_sha256=document.contents_sha256,
+        digest=document.digest,
     )
 
 

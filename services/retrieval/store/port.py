@@ -2,7 +2,8 @@
 
 Rules that every store keeps, and that one shared contract suite checks:
 - reads see live generations only, and a generation becomes live in one step (`commit`) or not at all;
-- writing the same batch twice changes nothing; batches survive a crash and are found again by `staged`;
+- writing the same batch twice changes nothing but what was damaged; batches survive a crash and are found
+  again by `staged`;
 - the last commit of a document wins, and at most one generation besides the live one exists per document;
 - any text is safe as a query (hyphens, quotes, operators of the engine's own language);
 - scores are raw: cosine of the chunk's best window, and BM25 (k1 1.2, b .75) without the factor (k1 + 1);
@@ -12,7 +13,7 @@ Rules that every store keeps, and that one shared contract suite checks:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -134,15 +135,16 @@ class Store(Protocol):
 
     # Writes -------------------------------------------------------------------------------------------------
 
-    async def staged(self, version: Version) -> frozenset[ChunkId]:
-        """Chunks of this version that are already stored, whether the version is live or not."""
+    async def staged(self, version: Version) -> Mapping[ChunkId, str]:
+        """The digest of each chunk of this version that is already stored, whether the version is live or
+        not, as it was put."""
         ...
 
     async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
         """Store a batch under `version`, on disk when it returns, invisible until `commit`.
 
-        The first batch of a version collects any third generation of the document. Raises `VersionIsLive` for
-        chunks that a live version does not hold.
+        The first batch of a version collects any third generation of the document. A chunk that is stored
+        already is replaced. Raises `VersionIsLive` for chunks that a live version does not hold.
         """
         ...
 

@@ -11,7 +11,7 @@ so cannot see the rest, nor be changed by it:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from chassis.errors import SourceNotHeld
@@ -64,7 +64,7 @@ class RestrictedStore:
 
     # Writes -------------------------------------------------------------------------------------------------
 
-    async def staged(self, version: Version) -> frozenset[ChunkId]:
+    async def staged(self, version: Version) -> Mapping[ChunkId, str]:
         """See `Store.staged`. Raises `PermissionDenied`, as all that belongs to a write does."""
         self._check(version.document_id)
         return await self._store.staged(version)

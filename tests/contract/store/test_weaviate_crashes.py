@@ -321,7 +321,7 @@ async def test_chunks_that_come_after_their_version_was_collected_are_not_counte
         await first.commit(late.document)
     assert await second.count_term(stems("royalty"), ALL) == 0
     await put(second, OLD)
-    assert await second.staged(late.version) == frozenset()
+    assert await second.staged(late.version) == {}
 
 
 async def test_two_processes_that_write_a_document_at_once_leave_a_whole_one_or_none(

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from services.retrieval.corpus import DocumentId, Scope
@@ -32,7 +34,7 @@ async def test_staged_version_is_invisible(store):
     assert await store.chunks(FEES.ids) == {}
     assert await store.document(FEES.version.document_id) is None
     assert await store.defined_terms(ALL) == ()
-    assert await store.staged(FEES.version) == set(FEES.ids)
+    assert set(await store.staged(FEES.version)) == set(FEES.ids)
 
 
 async def test_commit_shows_the_whole_version(store):
@@ -53,7 +55,7 @@ async def test_new_generation_takes_the_place_of_the_old_one(store):
     assert committed.replaced
     assert await found(store, "Fees are due monthly.") <= set(newer.ids)
     assert await store.chunks([*FEES.ids, *newer.ids]) == await store.chunks(newer.ids) != {}
-    assert await store.staged(FEES.version) == set()
+    assert set(await store.staged(FEES.version)) == set()
     assert await store.defined_terms(ALL) == ()
     assert await store.counts() == IndexCounts(1, 1, 0, 1)
 
@@ -92,6 +94,25 @@ async def test_live_version_takes_no_further_chunks_or_definitions(store):
     assert await store.counts() == IndexCounts(1, 1, 0, 1)
 
 
+@pytest.mark.parametrize("live", [False, True])
+async def test_a_chunk_that_is_put_again_takes_the_place_of_the_one_that_is_stored(store, live):
+    await store.put_chunks(FEES.version, FEES.chunks)
+    await store.put_definitions(FEES.version, FEES.definitions)
+    if live:
+        await store.commit(FEES.document)
+    first = FEES.chunks[0]
+    other = replace(first, chunk=replace(first.chunk, section="Fees and charges", digest="d"))
+    meaning = replace(FEES.definitions[0], section="Meaning")
+    await store.put_chunks(FEES.version, [other])
+    await store.put_definitions(FEES.version, [meaning])
+    await store.commit(FEES.document)
+    found = await store.chunks(FEES.ids)
+    assert [found[chunk_id].section for chunk_id in FEES.ids] == ["Fees and charges", "Section 2 of 2"]
+    assert (await store.staged(FEES.version))[FEES.ids[0]] == "d"
+    assert [each.section for each in await store.definitions(["fee"], ALL)] == ["Meaning"]
+    assert await store.counts() == IndexCounts(1, 2, 1, 3)
+
+
 @pytest.mark.parametrize("stored", [0, 1])
 async def test_incomplete_version_does_not_become_live(store, stored):
     older = Draft("cme/fees.txt", ["Charges are waived."], generation="g0")
@@ -115,7 +136,7 @@ async def test_version_that_was_never_put_does_not_become_live_and_collects_noth
     await store.put_chunks(FEES.version, FEES.chunks)
     with pytest.raises(IncompleteVersion):
         await store.commit(Draft("cme/fees.txt", ["x"], generation="g9").document)
-    assert await store.staged(FEES.version) == set(FEES.ids)
+    assert set(await store.staged(FEES.version)) == set(FEES.ids)
 
 
 async def test_third_generation_is_collected_by_the_first_batch_of_another(store):
@@ -123,7 +144,7 @@ async def test_third_generation_is_collected_by_the_first_batch_of_another(store
     other = Draft("cme/fees.txt", ["Tariffs rise."], generation="g2")
     await store.put_chunks(FEES.version, FEES.chunks)
     await store.put_chunks(other.version, other.chunks)
-    assert await store.staged(FEES.version) == set()
+    assert set(await store.staged(FEES.version)) == set()
     with pytest.raises(IncompleteVersion):
         await store.commit(FEES.document)
     assert (await store.commit(other.document)).replaced
@@ -137,7 +158,7 @@ async def test_removed_document_is_gone_with_all_its_generations(store):
     revision = await store.remove(FEES.version.document_id)
     assert revision == await store.revision()
     assert await found(store, "Fees are due monthly.") == {"cme/other.txt#g1#0"}
-    assert await store.staged(newer.version) == set()
+    assert set(await store.staged(newer.version)) == set()
     assert await store.counts() == IndexCounts(1, 1, 0, 1)
 
 

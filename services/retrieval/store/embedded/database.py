@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 # Vectors and codes have tables of their own: codes are read through at start, vectors a few at a time, and
 # neither should drag the texts along. Codes repeat the version for the same reason.
 SCHEMA = """
@@ -80,6 +80,14 @@ ALTER TABLE versions ADD COLUMN running_lines INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE chunks ADD COLUMN context_before TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE chunks ADD COLUMN context_after TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE chunks ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
+""",
+    # What was staged before only ingest could, is not believed.
+    7: """
+ALTER TABLE versions ADD COLUMN contents_sha256 TEXT NOT NULL DEFAULT '';
+ALTER TABLE versions ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+ALTER TABLE chunks ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+ALTER TABLE definitions ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+DELETE FROM versions WHERE NOT live;
 """,
 }
 """What a layout has beyond the one before it. An index of that one only lacks it: it is added when the index

@@ -29,7 +29,7 @@ from services.retrieval.store.port import MEAN_OF, Coverage, IndexCounts, Source
 from services.retrieval.store.revisions import revision_of
 
 STAGED = """
-    SELECT c.chunk_id FROM chunks c JOIN versions v ON v.number = c.version
+    SELECT c.chunk_id, c.digest FROM chunks c JOIN versions v ON v.number = c.version
     WHERE v.document_id = ? AND v.generation = ?
 """
 CHUNKS = """
@@ -90,10 +90,10 @@ COUNTS = f"""
 STATE = f"SELECT document_id, generation, indexed_at FROM versions v WHERE {IN_SCOPE}"  # noqa: S608
 
 
-def staged(connection: sqlite3.Connection, version: Version) -> frozenset[ChunkId]:
+def staged(connection: sqlite3.Connection, version: Version) -> dict[ChunkId, str]:
     """See `Store.staged`; the one read that sees more than live versions."""
     found = connection.execute(STAGED, (version.document_id, version.generation))
-    return frozenset(ChunkId(row["chunk_id"]) for row in found)
+    return {ChunkId(row["chunk_id"]): row["digest"] for row in found}
 
 
 def chunks(connection: sqlite3.Connection, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:

@@ -30,29 +30,36 @@ from services.retrieval.corpus import (
 )
 from services.retrieval.terms import fold_term
 
-INSERT_CHUNK = """
-    INSERT INTO chunks (version, chunk_id, ordinal, alias, source, title, heading_chain, section, text,
-        word_count, span_start, span_end, pages, table_header, content_sha256, is_definitions,
-        sentences, sections, context_before, context_after, doubts, windows, stems)
-    VALUES (:version, :chunk_id, :ordinal, :alias, :source, :title, :heading_chain, :section, :text,
-        :word_count, :span_start, :span_end, :pages, :table_header, :content_sha256, :is_definitions,
-        :sentences, :sections, :context_before, :context_after, :doubts, :windows, :stems)
-    ON CONFLICT (chunk_id) DO NOTHING RETURNING number
-"""
-INSERT_DEFINITION = """
-    INSERT INTO definitions (version, definition_id, folded_term, term, text, span_start, span_end, pages,
-        chunk_id, source, title, section)
-    VALUES (:version, :definition_id, :folded_term, :term, :text, :span_start, :span_end, :pages,
-        :chunk_id, :source, :title, :section)
-    ON CONFLICT DO NOTHING RETURNING 1
-"""
+CHUNK_COLUMNS = (
+    *("version", "chunk_id", "ordinal", "alias", "source", "title", "heading_chain", "section", "text"),
+    *("word_count", "span_start", "span_end", "pages", "table_header", "content_sha256", "is_definitions"),
+    *("sentences", "sections", "context_before", "context_after", "doubts", "windows", "stems", "digest"),
+)
+DEFINITION_COLUMNS = (
+    *("version", "definition_id", "folded_term", "term", "text", "span_start", "span_end", "pages"),
+    *("chunk_id", "source", "title", "section", "digest"),
+)
+
+
+def _put(table: str, columns: Sequence[str], key: Sequence[str], returning: str) -> str:
+    """A statement that inserts a row, or replaces the one with its key, whose number it keeps."""
+    changed = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in key)
+    return (
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(f':{name}' for name in columns)}) "  # noqa: S608
+        f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changed} RETURNING {returning}"
+    )
+
+
+PUT_CHUNK = _put("chunks", CHUNK_COLUMNS, ["chunk_id"], "number")
+PUT_DEFINITION = _put("definitions", DEFINITION_COLUMNS, ["version", "definition_id"], "1")
 MAKE_LIVE = """
     UPDATE versions SET live = 1, source = :source, path = :path, title = :title, format = :format,
         content_sha256 = :content_sha256, size_bytes = :size_bytes, page_count = :page_count,
         unreadable_pages = :unreadable_pages, chunk_count = :chunk_count,
         definition_count = :definition_count, window_count = :window_count, indexed_at = :indexed_at,
         hidden_characters = :hidden_characters, scanned_pages = :scanned_pages,
-        reference_marks = :reference_marks, running_lines = :running_lines
+        reference_marks = :reference_marks, running_lines = :running_lines,
+        contents_sha256 = :contents_sha256, digest = :digest
     WHERE number = :number
 """
 IN_SCOPE = """
@@ -79,7 +86,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def chunk_values(version: int, embedded: EmbeddedChunk) -> dict[str, object]:
-    """Parameters of `INSERT_CHUNK`."""
+    """Parameters of `PUT_CHUNK`."""
     chunk = embedded.chunk
     return {
         "version": version,
@@ -105,6 +112,7 @@ def chunk_values(version: int, embedded: EmbeddedChunk) -> dict[str, object]:
         "doubts": json.dumps([(doubt.span.start, doubt.span.end, doubt.kind) for doubt in chunk.doubts]),
         "windows": _spans_json(embedded.windows),
         "stems": " ".join(embedded.stems),
+        "digest": chunk.digest,
     }
 
 
@@ -131,6 +139,7 @@ def read_chunk(row: sqlite3.Row) -> Chunk:
         context_before=_contexts(row["context_before"]),
         context_after=_contexts(row["context_after"]),
         doubts=_doubts(row["doubts"]),
+        digest=row["digest"],
         indexed_at=datetime.fromisoformat(row["indexed_at"]),
     )
 
@@ -146,7 +155,7 @@ def read_passage(row: sqlite3.Row) -> Passage:
 
 
 def definition_values(version: int, definition: Definition) -> dict[str, object]:
-    """Parameters of `INSERT_DEFINITION`."""
+    """Parameters of `PUT_DEFINITION`."""
     return {
         "version": version,
         "definition_id": definition.definition_id,
@@ -160,6 +169,7 @@ def definition_values(version: int, definition: Definition) -> dict[str, object]
         "source": definition.source,
         "title": definition.title,
         "section": definition.section,
+        "digest": definition.digest,
     }
 
 
@@ -176,6 +186,7 @@ def read_definition(row: sqlite3.Row) -> Definition:
         source=row["source"],
         title=row["title"],
         section=row["section"],
+        digest=row["digest"],
     )
 
 
@@ -200,6 +211,8 @@ def document_values(number: int, window_count: int, document: Document) -> dict[
         "scanned_pages": json.dumps(document.scanned_pages),
         "reference_marks": document.reference_marks,
         "running_lines": document.running_lines,
+        "contents_sha256": document.contents_sha256,
+        "digest": document.digest,
     }
 
 
@@ -222,6 +235,8 @@ def read_document(row: sqlite3.Row) -> Document:
         scanned_pages=tuple(json.loads(row["scanned_pages"])),
         reference_marks=row["reference_marks"],
         running_lines=row["running_lines"],
+        contents_sha256=row["contents_sha256"],
+        digest=row["digest"],
     )
 
 

@@ -8,7 +8,7 @@ import logging
 import secrets
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from datetime import datetime
@@ -99,7 +99,7 @@ class EmbeddedStore:
         """See `Store.records`."""
         return self._records
 
-    async def staged(self, version: Version) -> frozenset[ChunkId]:
+    async def staged(self, version: Version) -> Mapping[ChunkId, str]:
         """See `Store.staged`."""
         return await self._threads.look_up(lookups.staged, version)
 

@@ -29,6 +29,12 @@ MAX_STALE_CHUNKS = 1000
 """Chunks of removed versions that may wait in the keyword index for the next commit to take them out."""
 STATE_BITS = 62
 """Of the number that names a state of the index; SQLite's largest has 63."""
+HELD_CHUNKS = """
+    SELECT count(*) FROM chunks WHERE version = ? AND chunk_id IN (SELECT value FROM json_each(?))
+"""
+HELD_DEFINITIONS = """
+    SELECT count(*) FROM definitions WHERE version = ? AND definition_id IN (SELECT value FROM json_each(?))
+"""
 STORED_COUNTS = """
     SELECT (SELECT count(*) FROM chunks WHERE version = :number) AS chunks,
         (SELECT count(*) FROM definitions WHERE version = :number) AS definitions,
@@ -67,20 +73,27 @@ class Writer:
 
     def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
         """See `Store.put_chunks`."""
+        ids = [embedded.chunk.chunk_id for embedded in chunks]
         with self._staging(version) as (connection, number):
-            added = [chunk for chunk in chunks if _insert_chunk(connection, number, chunk)]
-            if added and number in self._live:
-                raise VersionIsLive(f"{version.document_id} is live without these chunks")
+            self._check_held(connection, HELD_CHUNKS, number, ids)
+            for embedded in chunks:
+                _put_chunk(connection, number, embedded)
 
     def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
         """See `Store.put_definitions`."""
+        ids = [definition.definition_id for definition in definitions]
         with self._staging(version) as (connection, number):
+            self._check_held(connection, HELD_DEFINITIONS, number, ids)
             values = [rows.definition_values(number, definition) for definition in definitions]
-            added = [
-                value for value in values if connection.execute(rows.INSERT_DEFINITION, value).fetchone()
-            ]
-            if added and number in self._live:
-                raise VersionIsLive(f"{version.document_id} is live without these definitions")
+            for value in values:
+                connection.execute(rows.PUT_DEFINITION, value)
+
+    def _check_held(self, connection: sqlite3.Connection, held: str, number: int, ids: Sequence[str]) -> None:
+        """Raise `VersionIsLive` for what a live version does not hold."""
+        if number in self._live:
+            found = connection.execute(held, (number, rows.listed(ids))).fetchone()[0]
+            if found < len(set(ids)):
+                raise VersionIsLive("the version is live without some of these")
 
     def commit(self, documents: Sequence[Document]) -> list[Committed | IncompleteVersion]:
         """See `Store.commit`; several documents, all different, become live in the same moment."""
@@ -174,13 +187,10 @@ class Writer:
             return frozenset(row["number"] for row in connection.execute(query, (document_id,)))
 
 
-def _insert_chunk(connection: sqlite3.Connection, version: int, embedded: EmbeddedChunk) -> bool:
-    """Whether the chunk was not there yet."""
-    row = connection.execute(rows.INSERT_CHUNK, rows.chunk_values(version, embedded)).fetchone()
-    if row is None:
-        return False
+def _put_chunk(connection: sqlite3.Connection, version: int, embedded: EmbeddedChunk) -> None:
+    """Store a chunk, or replace it under its number, by which the derived indexes know it."""
+    (number,) = connection.execute(rows.PUT_CHUNK, rows.chunk_values(version, embedded)).fetchone()
     vectors = np.ascontiguousarray(embedded.vectors, np.float32)
-    connection.execute("INSERT INTO vectors VALUES (?, ?)", (row["number"], vectors.tobytes()))
+    connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, vectors.tobytes()))
     codes = encode(vectors).tobytes()
-    connection.execute("INSERT INTO codes VALUES (?, ?, ?)", (row["number"], version, codes))
-    return True
+    connection.execute("INSERT OR REPLACE INTO codes VALUES (?, ?, ?)", (number, version, codes))

@@ -78,10 +78,11 @@ class Lookups:
         live = (read_live_document(each.properties) for each in found)
         return {each.version.document_id: each for each in live}
 
-    async def staged(self, version: Version) -> frozenset[ChunkId]:
+    async def staged(self, version: Version) -> dict[ChunkId, str]:
         """See `Store.staged`."""
-        found = await self._in_order(version_key(version), None, None, ["chunk_id", "ordinal"])
-        return frozenset(ChunkId(each.properties["chunk_id"]) for each in found)
+        found = await self._in_order(version_key(version), None, None, ["ordinal", "record"])
+        chunks = [read_chunk(each.properties) for each in found]
+        return {chunk.chunk_id: chunk.digest for chunk in chunks}
 
     async def stored(self, collection: str, keys: Sequence[UUID]) -> set[UUID]:
         """The ids among these that a collection has objects of, live or not."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from services.retrieval.corpus import (
@@ -52,7 +52,7 @@ class WeaviateStore:
         """See `Store.records`."""
         return self._records
 
-    async def staged(self, version: Version) -> frozenset[ChunkId]:
+    async def staged(self, version: Version) -> Mapping[ChunkId, str]:
         """See `Store.staged`."""
         return await self._lookups.staged(version)
 

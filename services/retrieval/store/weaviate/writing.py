@@ -160,17 +160,18 @@ class Writer:
                 self._lookups.live([version.document_id]), self._staged(document_key), self._check_writable()
             )
             kept = {key} | {version_key(each.version) for each in live.values()}
-            if len(kept) == 1 and live:
+            is_live = len(kept) == 1 and bool(live)
+            if is_live:
                 stored = await self._lookups.stored(collection, [_id(each) for each in objects])
                 if len(stored) < len({each.uuid for each in objects}):
                     raise VersionIsLive(f"{version.document_id} is live without some of these")
-                return
-            if key not in staged:
+            elif key not in staged:
                 await self._insert(self._names.staged, [staged_object(version)])
                 await self._collect_dead(version.document_id, staged)
             await self._insert(collection, objects)
             # Another process may have collected the version, and its sign, before these objects came.
-            if key not in await self._staged(document_key):
+            known = await (self._live_keys(version.document_id) if is_live else self._staged(document_key))
+            if key not in known:
                 await self._insert(self._names.staged, [staged_object(version)])
 
     async def _stored(self, version: Version) -> Stored:
