@@ -58,7 +58,8 @@ FROM runtime AS retrieval
 COPY --from=model /opt/model /opt/model
 ENV CLAUSEGATE_MODEL_DIR=/opt/model
 EXPOSE 7002
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["python", "-m", "chassis.probe", "127.0.0.1:7002"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
+    CMD ["python", "-m", "chassis.probe", "127.0.0.1:7002", "clausegate.retrieval.v1.IndexService"]
 ENTRYPOINT ["python", "-m", "services.retrieval"]
 
 FROM runtime AS answer

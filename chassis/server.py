@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -47,6 +47,19 @@ class Services:
     """Adds the servicers to a server."""
     readiness: Readiness = field(default_factory=Readiness)
     """Whether they can do their work."""
+    also: Mapping[str, Readiness] = field(default_factory=dict)
+    """What some of them need besides, by name."""
+    before_others: Callable[[], Awaitable[object]] | None = None
+    """To be called once the services reach each other, and, if that can be, before others reach them."""
+
+    def serves(self, name: str) -> bool:
+        """Whether one of them can do its work."""
+        return self.readiness.ready and (name not in self.also or self.also[name].ready)
+
+    @property
+    def serves_all(self) -> bool:
+        """Whether all of them can."""
+        return all(map(self.serves, self.names))
 
 
 @asynccontextmanager
@@ -72,7 +85,11 @@ async def serving(
     await health.set(LIVENESS, SERVING)
     for each in offered:
         await _tell(each, offered, health)
-    watching = [asyncio.create_task(_report(each, offered, health)) for each in offered]
+    watching = [
+        asyncio.create_task(_report(readiness, each, offered, health))
+        for each in offered
+        for readiness in (each.readiness, *each.also.values())
+    ]
     try:
         yield bound
     finally:
@@ -125,16 +142,18 @@ def _options(bounds: Bounds) -> list[tuple[str, int]]:
     ]
 
 
-async def _report(services: Services, offered: Sequence[Services], health: health_aio.HealthServicer) -> None:
-    """Let health follow the readiness of some of the services that are offered."""
-    async for _ in services.readiness.states():
+async def _report(
+    readiness: Readiness, services: Services, offered: Sequence[Services], health: health_aio.HealthServicer
+) -> None:
+    """Let health follow a readiness of some of the services that are offered."""
+    async for _ in readiness.states():
         await _tell(services, offered, health)
 
 
 async def _tell(services: Services, offered: Sequence[Services], health: health_aio.HealthServicer) -> None:
     for name in services.names:
-        await health.set(name, SERVING if services.readiness.ready else NOT_SERVING)
-    everything = all(each.readiness.ready for each in offered)
+        await health.set(name, SERVING if services.serves(name) else NOT_SERVING)
+    everything = all(each.serves_all for each in offered)
     await health.set("", SERVING if everything else NOT_SERVING)
 
 

@@ -13,6 +13,8 @@ from clausegate.ingest.v1.ingest_service_pb2 import (
     GetOriginalRequest,
     IngestProgress,
     IngestReceipt,
+    ListOriginalsRequest,
+    Original,
     ReindexDocumentRequest,
     RemoveDocumentRequest,
     RemoveDocumentResponse,
@@ -88,6 +90,15 @@ class Library(Connection):
         if receipt is None:
             raise no_receipt()
         return receipt
+
+    async def originals(
+        self, sources: Iterable[str] = (), *, deadline_seconds: float | None = None
+    ) -> AsyncIterator[Original]:
+        """Documents of these sources whose originals are archived, in the index or not, by id."""
+        request = ListOriginalsRequest(sources=sources)
+        async for page in self._pages(self._ingest.ListOriginals, request, deadline_seconds):
+            for original in page.originals:
+                yield original
 
     async def remove_document(
         self, document_id: str, *, deadline_seconds: float | None = None

@@ -31,6 +31,7 @@ from clausegate.ingest.v1.ingest_service_pb2 import (
     IngestDocumentResponse,
     IngestProgress,
     IngestReceipt,
+    ListOriginalsResponse,
     RemoveDocumentResponse,
 )
 from clausegate.retrieval.v1.document_service_pb2 import ListDocumentsResponse, ListSourcesResponse, Source
@@ -151,6 +152,12 @@ class GatewayClient:
         async for page in self._rest.pages("/v1/documents", {"sources": sources}, ListDocumentsResponse):
             for document in page.documents:
                 yield document
+
+    async def originals(self, sources: list[str]) -> AsyncIterator[str]:
+        """Ids of documents of these sources, all when empty, whose originals are archived."""
+        async for page in self._rest.pages("/v1/originals", {"sources": sources}, ListOriginalsResponse):
+            for original in page.originals:
+                yield original.document_id
 
     async def sources(self) -> AsyncIterator[Source]:
         """Sources that have documents, by name."""

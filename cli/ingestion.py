@@ -109,11 +109,16 @@ async def ingest_folder(
 async def reindex_originals(
     gateway: GatewayClient, sources: Sequence[str], watcher: Watcher
 ) -> list[FileResult]:
-    """Let the service read the originals of these sources again, all when empty. Results come by document id.
+    """Let the service read the originals of these sources again, all when empty. Results come by document id:
+    of what is archived, whether or not the index has it, and of what the index has without an original.
 
     What its parser and chunker made already is unchanged. Raises `GatewayError` when there is no list.
     """
-    found = [document.document_id async for document in gateway.documents(list(sources))]
+    archived = {document_id async for document_id in gateway.originals(list(sources))}
+    known = {source.source async for source in gateway.sources()}
+    wanted = sorted(known & set(sources) if sources else known)
+    indexed = {each.document_id async for each in gateway.documents(wanted)} if wanted else set()
+    found = sorted(archived | indexed)
     watcher.planned(len(found), 0)
     return await _in_turns([(each, partial(_reindex, gateway, each, watcher)) for each in found], watcher)
 

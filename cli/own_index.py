@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
+from chassis.folders import owned
 from cli.own_stack import services_within
-from embedded.lock import owned
 from services.retrieval.reindex import Outcome, run
 from services.retrieval.settings import RetrievalSettings
 

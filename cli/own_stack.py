@@ -11,12 +11,12 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from chassis.folders import DataInUse
 from chassis.logs import JsonFormatter
 from chassis.process import CANNOT_START
 from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import telemetry
 from cli.errors import CommandError
-from embedded.lock import DataInUse
 from embedded.settings import EmbeddedSettings
 from embedded.wiring import stack
 

@@ -14,6 +14,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.message import Message
 
 from clausegate.answer.v1.article_service_pb2 import ListArticlesResponse
+from clausegate.ingest.v1.ingest_service_pb2 import ListOriginalsResponse
 from clausegate.retrieval.v1.document_service_pb2 import ListDocumentsResponse, ListSourcesResponse
 from clausegate.retrieval.v1.project_service_pb2 import ListProjectsResponse
 from clausegate.retrieval.v1.retrieval_service_pb2 import FindDefinitionsResponse
@@ -38,6 +39,7 @@ P = TypeVar(
     FindDefinitionsResponse,
     ListArticlesResponse,
     ListDocumentsResponse,
+    ListOriginalsResponse,
     ListProjectsResponse,
     ListSourcesResponse,
 )

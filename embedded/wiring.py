@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from chassis.entrance import entrance
+from chassis.folders import owned
 from chassis.server import Services, serving
 from chassis.settings import ProcessSettings
-from embedded.lock import owned
 from embedded.settings import EmbeddedSettings
 from gateway.settings import GatewaySettings
 from gateway.wiring import serving as serving_rest
@@ -40,8 +40,11 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
         asked = await running.enter_async_context(entrance(settings))
         address = running.enter_context(_inner_address())
         services = [await running.enter_async_context(each) for each in _services(settings, address)]
-        for each in (address, settings.address):
-            await running.enter_async_context(serving(each, services, asked))
+        await running.enter_async_context(serving(address, services, asked))
+        for each in services:
+            if each.before_others is not None:
+                await each.before_others()
+        await running.enter_async_context(serving(settings.address, services, asked))
         if settings.gateway_address:
             rest = GatewaySettings(
                 **_shared(settings),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC
@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import grpc
 
-from chassis.auth import current_caller
+from chassis.auth import LOCAL, Caller, current_caller
 from chassis.channel import time_left
 from chassis.errors import UpstreamError
 from chassis.index_key import IndexKeys
@@ -35,7 +35,9 @@ CHUNKS_A_BATCH = 64
 DEFINITIONS_A_BATCH = 200
 Item = TypeVar("Item")
 INDEX_SERVICE = index_service_pb2.DESCRIPTOR.services_by_name["IndexService"].full_name
-READ_SERVICES = ("clausegate.retrieval.v1.DocumentService",)
+DOCUMENT_SERVICE = document_service_pb2.DESCRIPTOR.services_by_name["DocumentService"].full_name
+DOCUMENTS_A_PAGE = 1000
+READ_SERVICES = (DOCUMENT_SERVICE,)
 """Services whose calls the channel may repeat."""
 
 
@@ -125,6 +127,41 @@ class IndexClient:
                     )
                 on_stored(response.stored.count)
         raise UpstreamError("the index gave no receipt", code="INTERNAL", reason="INTERNAL")
+
+    def speaks_for(self, tenant: str) -> bool:
+        """Whether the index can be told of this tenant: without a key, of that of all callers alone."""
+        return self._keys is not None or tenant == LOCAL.tenant
+
+    async def report_archive(self, tenant: str, documents: int) -> int:
+        """Say how many documents the archive has; how many of them the index lacks."""
+        request = index_service_pb2.ReportArchiveRequest(document_count=documents)
+        with upstream_errors():
+            with self._for_tenant(tenant, INDEX_SERVICE, "ReportArchive"):
+                call = self._index.ReportArchive(request, timeout=time_left(self._read_deadline_seconds))
+            response = await call
+        return response.missing_count
+
+    async def shown(self, tenant: str) -> Mapping[str, str]:
+        """The SHA-256 of the file of every document that the index shows, by id."""
+        found: dict[str, str] = {}
+        request = document_service_pb2.ListDocumentsRequest(page_size=DOCUMENTS_A_PAGE)
+        while True:
+            with upstream_errors():
+                with self._for_tenant(tenant, DOCUMENT_SERVICE, "ListDocuments"):
+                    call = self._documents.ListDocuments(
+                        request, timeout=time_left(self._read_deadline_seconds)
+                    )
+                page = await call
+            found |= {each.document_id: each.content_sha256 for each in page.documents}
+            if not page.next_page_token:
+                return found
+            request.page_token = page.next_page_token
+
+    def _for_tenant(self, tenant: str, service: str, method: str) -> AbstractContextManager[None]:
+        """Within it a call is begun that no caller has asked for, about all of a tenant's archive."""
+        if self._keys is None:
+            return nullcontext()
+        return self._keys.speaking_for(Caller(tenant, "ingest"), f"/{service}/{method}")
 
     def _in_own_name(self, method: str) -> AbstractContextManager[None]:
         """Within it a call that ingest alone may make is begun, for the caller of now."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from chassis.queues import Queue
 from chassis.telemetry import stage
 from services.ingest.addresses import DocumentAddress
 from services.ingest.archive import Archive
+from services.ingest.archive_report import ArchiveReport
 from services.ingest.chunking import CHUNKER_VERSION, ChunkLimits, Origin
 from services.ingest.errors import DocumentConflict, DocumentNotFound, DocumentTooLarge
 from services.ingest.index_client import IndexClient
@@ -88,6 +89,7 @@ class Pipeline:
         self, limits: PipelineLimits, parsers: ParserPool, index: IndexClient, archive: Archive, folder: Path
     ) -> None:
         """Spool uploads below `folder`."""
+        self.report = ArchiveReport(archive, index)
         self._limits = limits
         self._parsers = parsers
         self._index = index
@@ -118,24 +120,23 @@ class Pipeline:
                         yield event
 
     async def reindex(self, tenant: str, document_id: str) -> AsyncIterator[Progress | Receipt]:
-        """Ingest the archived original of a live document again; progress, and the receipt last.
+        """Ingest the archived original of a document again; progress, and the receipt last.
 
-        A version that this release would make alike is unchanged: the receipt comes alone. Closing the
-        iterator cancels the work. Raises `DocumentNotFound` for the document or its original,
-        `DocumentHashMismatch` for a damaged original, and what `ingest` raises.
+        A version that this release would make alike is unchanged: the receipt comes alone. One that the index
+        has lost is created. Closing the iterator cancels the work. Raises `DocumentNotFound` for the document
+        or its original, `OriginalDamaged`, and what `ingest` raises.
         """
         with self._alone(tenant, document_id):
             live = await self._index.find(document_id)
-            if live is None:
-                raise DocumentNotFound("is not indexed", field="document_id")
-            address = DocumentAddress(live.source, live.path)
-            announced = Announcement(tenant, address, live.content_sha256, live.size_bytes)
-            if await self._is_unchanged(announced, live, live.content_sha256):
+            content_sha256 = live.content_sha256 if live else await self._archived(tenant, document_id)
+            source, _, path = document_id.partition("/")
+            announced = Announcement(tenant, DocumentAddress(source, path), content_sha256, 0)
+            if await self._is_unchanged(announced, live, content_sha256):
                 yield await self._unchanged(live)
                 return
             async with (
                 self._queue.turn(self._slots),
-                aclosing(self._archive.read(tenant, live.content_sha256)) as original,
+                aclosing(self._archive.read(tenant, content_sha256)) as original,
                 aclosing(self._events(announced, live, original)) as events,
             ):
                 async for event in events:
@@ -147,14 +148,29 @@ class Pipeline:
         Raises `DocumentNotFound`, `DocumentConflict` while it is uploaded, and what the index raises.
         """
         with self._alone(tenant, document_id):
+            await self.report.hide(tenant, document_id)
             try:
                 revision = await self._index.remove(document_id)
             except DocumentNotFound:
                 # An earlier call may have been cut off between the two.
                 await self._archive.release(tenant, document_id)
                 raise
+            except BaseException:
+                await self._archive.set_visible(tenant, document_id, visible=True)
+                raise
             await self._archive.release(tenant, document_id)
         return revision
+
+    async def originals(self, tenant: str) -> Mapping[str, str]:
+        """The SHA-256 of the archived original of each document that the index is to show, by id."""
+        return await self._archive.originals(tenant)
+
+    async def _archived(self, tenant: str, document_id: str) -> str:
+        """The SHA-256 of the original of a document that the index lacks. Raises `DocumentNotFound`."""
+        originals = await self._archive.originals(tenant)
+        if document_id not in originals:
+            raise DocumentNotFound("is neither indexed nor archived", field="document_id")
+        return originals[document_id]
 
     async def original(self, tenant: str, document_id: str) -> AsyncIterator[bytes]:
         """Yield the bytes of the visible version. Raises `DocumentNotFound`."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import grpc
 
-from chassis.auth import current_caller
+from chassis.auth import Caller, current_caller
 from chassis.errors import InvalidInput
 from clausegate.ingest.v1 import ingest_service_pb2 as wire
 from clausegate.ingest.v1 import ingest_service_pb2_grpc
@@ -17,6 +17,7 @@ from services.ingest.pipeline import Announcement, Pipeline
 from services.ingest.records import Event, Progress, Receipt, SendBytes
 
 MAX_DATA_BYTES = 1 << 20
+DEFAULT_PAGE, MAX_PAGE = 50, 1000
 
 Requests = AsyncIterator[wire.IngestDocumentRequest]
 Context = grpc.aio.ServicerContext[object, object]
@@ -55,6 +56,24 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
                     yield wire.ReindexDocumentResponse(progress=_progress(event))
                 case Receipt():
                     yield wire.ReindexDocumentResponse(receipt=_receipt(event))
+
+    async def ListOriginals(  # noqa: N802
+        self, request: wire.ListOriginalsRequest, context: Context
+    ) -> wire.ListOriginalsResponse:
+        """List what is archived."""
+        if request.page_size < 0:
+            raise InvalidInput("must not be negative", field="page_size")
+        caller = current_caller()
+        found = [
+            (document_id, content_sha256)
+            for document_id, content_sha256 in (await self._pipeline.originals(caller.tenant)).items()
+            if document_id > request.page_token and _is_wanted(document_id, caller, request.sources)
+        ]
+        size = min(request.page_size or DEFAULT_PAGE, MAX_PAGE)
+        return wire.ListOriginalsResponse(
+            originals=[wire.Original(document_id=each[0], content_sha256=each[1]) for each in found[:size]],
+            next_page_token=found[size - 1][0] if len(found) > size else "",
+        )
 
     async def GetOriginal(  # noqa: N802
         self, request: wire.GetOriginalRequest, context: Context
@@ -114,6 +133,11 @@ def _receipt(receipt: Receipt) -> wire.IngestReceipt:
         index_revision=receipt.index_revision,
         hidden_characters=receipt.document.hidden_characters,
     )
+
+
+def _is_wanted(document_id: str, caller: Caller, sources: Sequence[str]) -> bool:
+    source = document_id.partition("/")[0]
+    return caller.may_use(source) and (not sources or source in sources)
 
 
 def _own(document_id: str) -> str:

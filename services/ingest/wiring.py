@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from chassis.channel import open_channel
+from chassis.folders import owned
 from chassis.server import Services
 from clausegate.ingest.v1 import ingest_service_pb2, ingest_service_pb2_grpc
 from services.ingest.archive import Archive
@@ -25,26 +26,31 @@ SERVICE = ingest_service_pb2.DESCRIPTOR.services_by_name["IngestService"].full_n
 async def ingest(settings: IngestSettings) -> AsyncIterator[Services]:
     """The ingest service, ready to be served; leaving it ends its parser processes and its channel.
 
-    Raises `IndexKeyBroken`, also without a key where callers need credentials.
+    Raises `DataInUse` while another process owns the archive, and `IndexKeyBroken`, also without a key where
+    callers need credentials.
     """
     folder = settings.data_dir / "archive"
     spool = folder / ".spool"  # beside the tenants' folders, and no tenant's name begins so
     keys = settings.required_index_keys()
-    prepare_spool(spool)
-    async with (
-        parser_pool(settings.max_concurrent_documents, _child_limits(settings), spool) as parsers,
-        open_channel(
-            settings.retrieval_address, settings.tls_files(), retried_services=READ_SERVICES
-        ) as channel,
-    ):
+    async with AsyncExitStack() as stack:
+        stack.enter_context(owned(folder))
+        prepare_spool(spool)
+        parsers = await stack.enter_async_context(
+            parser_pool(settings.max_concurrent_documents, _child_limits(settings), spool)
+        )
+        channel = await stack.enter_async_context(
+            open_channel(settings.retrieval_address, settings.tls_files(), retried_services=READ_SERVICES)
+        )
         index = IndexClient(channel, settings.read_deadline_seconds, settings.index_deadline_seconds, keys)
         pipeline = Pipeline(_pipeline_limits(settings), parsers, index, Archive(folder), spool)
         servicer = IngestServicer(pipeline)
+        await stack.enter_async_context(pipeline.report.kept_up())
         yield Services(
             names=(SERVICE,),
             register=lambda server: ingest_service_pb2_grpc.add_IngestServiceServicer_to_server(
                 servicer, server
             ),
+            before_others=pipeline.report.compare_all,
         )
 
 

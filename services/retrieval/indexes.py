@@ -23,6 +23,7 @@ from services.retrieval.search import Searcher
 from services.retrieval.sizes import IndexSize
 from services.retrieval.store.port import Store, StoreUnavailable
 from services.retrieval.store.restricted import RestrictedStore
+from services.retrieval.wholeness import check_whole
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +85,16 @@ class Indexes:
         """
         whole = await self._of_tenant(caller.tenant)
         return self._within(whole, caller) if caller.sources else whole
+
+    async def whole(self, caller: Caller) -> Index:
+        """The same, of a tenant whose index has lost nothing. Raises `IndexLost`."""
+        index = await self.of(caller)
+        await check_whole(index.store)
+        return index
+
+    def stores(self) -> list[Store]:
+        """Of all tenants that are open."""
+        return [index.store for index in self._open.values()]
 
     async def _of_tenant(self, tenant: str) -> Index:
         if tenant in self._open:  # without waiting for another tenant's to be opened

@@ -44,8 +44,11 @@ from services.retrieval.store.embedded.reindexing import EmbeddedChangeover, Mad
 from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import Stores
 from services.retrieval.warming import ready_when_warm
+from services.retrieval.wholeness import Wholeness
 
 RANKING_THREADS = 2
+ANSWERING = retrieval_service_pb2.DESCRIPTOR.services_by_name["RetrievalService"].full_name
+"""What an index that has lost documents does not serve; it is written to, so that it gets them back."""
 
 
 @asynccontextmanager
@@ -71,6 +74,7 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
         readiness = await stack.enter_async_context(
             ready_when_warm(stores.readiness, partial(indexes.first_overview, LOCAL))
         )
+        whole = await stack.enter_async_context(Wholeness(indexes).watched())
         yield Services(
             names=tuple(
                 file.DESCRIPTOR.services_by_name[name].full_name
@@ -84,6 +88,7 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
             ),
             register=lambda server: _register(server, indexes, stores.engine),
             readiness=readiness,
+            also={ANSWERING: whole},
         )
 
 

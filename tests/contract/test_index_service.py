@@ -8,6 +8,7 @@ import pytest_asyncio
 from chassis.errors import ServiceError
 from chassis.status import upstream_errors
 from clausegate.corpus.v1 import chunk_pb2, span_pb2
+from clausegate.digests import contents_digest
 from clausegate.retrieval.v1 import document_service_pb2, index_service_pb2, retrieval_service_pb2
 from tests.contract.messages import reads_well
 from tests.contract.retrieval_index import STORES, Request, Text, running, with_digest
@@ -73,7 +74,12 @@ def whole(text):
     chunk.table_header, chunk.is_definitions = "Product | Fee", True
     document.hidden_characters, document.reference_marks, document.running_lines = 3, 5, 7
     document.scanned_pages.append(2)
-    return [text.header(), chunks, text.definitions(), commit]
+    with_digest(chunk)
+    definitions = text.definitions()
+    sent = (*chunks.chunks.chunks, *definitions.definitions.definitions)
+    document.contents_sha256 = contents_digest(each.digest for each in sent)
+    with_digest(document)
+    return [text.header(), chunks, definitions, commit]
 
 
 async def test_every_field_of_a_chunk_and_its_document_comes_back(service):
@@ -186,6 +192,7 @@ async def test_a_cancelled_call_leaves_nothing_to_see(service):
 
 GOOD = fees("bad/a.txt", 400)
 OTHER = fees("bad/b.txt", 400)
+EMPTY = Text("bad/c.txt", [])
 
 
 def wrong_count():
@@ -256,7 +263,12 @@ def changed(request, **fields):
             [GOOD.header(), GOOD.chunks(), GOOD.definitions(), changed(GOOD.commit(), digest="")],
             "commit.document.digest",
         ),
-        ([GOOD.header(), GOOD.chunks(), GOOD.definitions(), OTHER.commit()], "commit.document"),
+        (
+            [GOOD.header(), GOOD.chunks(), GOOD.definitions(), OTHER.commit()],
+            "commit.document.contents_sha256",
+        ),
+        ([OTHER.header(), GOOD.commit()], "commit.document.contents_sha256"),
+        ([GOOD.header(), changed(EMPTY.commit())], "commit.document"),
         ([*GOOD.requests(), GOOD.commit()], "commit"),
         ([Request(header=index_service_pb2.ReplaceHeader(generation="g"))], "header.document_id"),
         ([Request(header=index_service_pb2.ReplaceHeader(document_id="a/b"))], "header.generation"),

@@ -651,7 +651,7 @@ async def test_a_damaged_original_is_found_out_and_the_document_stays(tmp_path):
         with pytest.raises(ServiceError) as refused:
             await stack.reindex("cme/terms.txt")
 
-        assert refused.value.reason == "DOCUMENT_HASH_MISMATCH"
+        assert refused.value.reason == "ORIGINAL_DAMAGED"
         assert stack.index.documents["cme/terms.txt"] is before
 
 

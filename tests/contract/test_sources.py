@@ -426,13 +426,15 @@ EXAMINED = {
     "clausegate.answer.v1.QueryService": {"Query", "StreamQuery"},
     "clausegate.answer.v1.ResearchService": {"ExtractSnippets"},
     "clausegate.ingest.v1.IngestService": {
-        *("GetOriginal", "IngestDocument", "ReindexDocument", "RemoveDocument"),
+        *("GetOriginal", "IngestDocument", "ListOriginals", "ReindexDocument", "RemoveDocument"),
     },
     "clausegate.retrieval.v1.ArticleStoreService": {
         *("FindArticles", "PutArticle", "ReadArticle", "ReadArticles", "RemoveArticle"),
     },
     "clausegate.retrieval.v1.DocumentService": {"GetDocument", "ListDocuments", "ListSources"},
-    "clausegate.retrieval.v1.IndexService": {"DescribeIndex", "RemoveDocument", "ReplaceDocument"},
+    "clausegate.retrieval.v1.IndexService": {
+        *("CheckDocument", "DescribeIndex", "RemoveDocument", "ReplaceDocument", "ReportArchive"),
+    },
     "clausegate.retrieval.v1.ProjectService": {
         *("CreateProject", "DeleteProject", "GetProject", "ListProjects", "UpdateProject"),
     },

@@ -102,3 +102,27 @@ def test_options_that_do_not_fit_are_a_matter_of_usage(arguments, advice):
 
     assert command.exit_code == 2
     assert advice in command.stderr
+
+
+def index_folder(data):
+    shutil.rmtree(data / "index")
+
+
+def index_file(data):
+    for file in (data / "index" / "default").glob("store.sqlite*"):
+        file.unlink()
+
+
+@pytest.mark.parametrize("lose", [index_folder, index_file])
+def test_a_lost_index_is_no_answer_and_comes_back_from_the_originals(data, tmp_path, lose):
+    data = shutil.copytree(data, tmp_path / "data")
+    lose(data)
+
+    lost = clausegate("ask", GOVERNING_LAW, "--data", str(data))
+    again = clausegate("reindex", "--originals", "--data", str(data), "--json")
+    asked = clausegate("ask", GOVERNING_LAW, "--data", str(data), "--json")
+
+    assert lost.returncode == 1
+    assert "clausegate reindex --originals" in " ".join((lost.stdout + lost.stderr).split())
+    assert outcomes(again) == dict.fromkeys(DOCUMENT_IDS, "CREATED")
+    assert "Republic of Ireland" in json.loads(asked.stdout)["answer"]

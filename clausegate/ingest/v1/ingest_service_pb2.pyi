@@ -5,7 +5,9 @@ Turns files into chunks and keeps the original bytes."""
 
 import builtins
 import clausegate.corpus.v1.document_pb2
+import collections.abc
 import google.protobuf.descriptor
+import google.protobuf.internal.containers
 import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
 import sys
@@ -311,8 +313,8 @@ class ReindexDocumentResponse(google.protobuf.message.Message):
 
     @property
     def receipt(self) -> Global___IngestReceipt:
-        """The result, its outcome UPDATED or UNCHANGED; the last event. CREATED when the document was removed while
-        it was read.
+        """The result, its outcome UPDATED or UNCHANGED; the last event. CREATED when the index had lost the document, or
+        it was removed while it was read.
         """
 
     def __init__(
@@ -326,6 +328,80 @@ class ReindexDocumentResponse(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["progress", "receipt"] | None: ...
 
 Global___ReindexDocumentResponse: typing_extensions.TypeAlias = ReindexDocumentResponse
+
+@typing.final
+class ListOriginalsRequest(google.protobuf.message.Message):
+    """Asks for documents with an archived original."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SOURCES_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    page_size: builtins.int
+    """How many to return at most. Unset or 0 means 50; above 1,000 is treated as 1,000; below 0 is INVALID_ARGUMENT."""
+    page_token: builtins.str
+    """`next_page_token` of the page before; empty for the first."""
+    @property
+    def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Only documents of these sources; all when empty."""
+
+    def __init__(
+        self,
+        *,
+        sources: collections.abc.Iterable[builtins.str] | None = ...,
+        page_size: builtins.int = ...,
+        page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["page_size", b"page_size", "page_token", b"page_token", "sources", b"sources"]) -> None: ...
+
+Global___ListOriginalsRequest: typing_extensions.TypeAlias = ListOriginalsRequest
+
+@typing.final
+class Original(google.protobuf.message.Message):
+    """A document with an archived original."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    CONTENT_SHA256_FIELD_NUMBER: builtins.int
+    document_id: builtins.str
+    """See `Document.document_id`."""
+    content_sha256: builtins.str
+    """SHA-256 of the file's bytes, 64 lower-case hexadecimal digits."""
+    def __init__(
+        self,
+        *,
+        document_id: builtins.str = ...,
+        content_sha256: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["content_sha256", b"content_sha256", "document_id", b"document_id"]) -> None: ...
+
+Global___Original: typing_extensions.TypeAlias = Original
+
+@typing.final
+class ListOriginalsResponse(google.protobuf.message.Message):
+    """A page of documents with an archived original."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ORIGINALS_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """Ask for the next page with it; empty means the end."""
+    @property
+    def originals(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Original]:
+        """Ordered by `document_id`."""
+
+    def __init__(
+        self,
+        *,
+        originals: collections.abc.Iterable[Global___Original] | None = ...,
+        next_page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["next_page_token", b"next_page_token", "originals", b"originals"]) -> None: ...
+
+Global___ListOriginalsResponse: typing_extensions.TypeAlias = ListOriginalsResponse
 
 @typing.final
 class GetOriginalRequest(google.protobuf.message.Message):

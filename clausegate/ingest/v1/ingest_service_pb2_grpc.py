@@ -51,6 +51,11 @@ class IngestServiceStub(object):
                 request_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentRequest.SerializeToString,
                 response_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentResponse.FromString,
                 _registered_method=True)
+        self.ListOriginals = channel.unary_unary(
+                '/clausegate.ingest.v1.IngestService/ListOriginals',
+                request_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ListOriginalsRequest.SerializeToString,
+                response_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ListOriginalsResponse.FromString,
+                _registered_method=True)
         self.GetOriginal = channel.unary_stream(
                 '/clausegate.ingest.v1.IngestService/GetOriginal',
                 request_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.GetOriginalRequest.SerializeToString,
@@ -83,8 +88,15 @@ class IngestServiceServicer(object):
     def ReindexDocument(self, request, context):
         """Make this release's parser and chunker read a document's archived original, and replace the live version by
         what they find; until then the old one answers. Repeating is safe: a document that they made already is
-        UNCHANGED, and what a broken call embedded is found again. NOT_FOUND when the document is not indexed or its
-        original is not archived; then, as after any failure, the live version stays.
+        UNCHANGED, and what a broken call embedded is found again. A document that the index has lost is CREATED.
+        NOT_FOUND when its original is not archived; then, as after any failure, the live version stays.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListOriginals(self, request, context):
+        """The documents whose originals are archived and that the index is to show, whether or not it does; ordered by id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -92,7 +104,7 @@ class IngestServiceServicer(object):
 
     def GetOriginal(self, request, context):
         """The file's bytes as they were ingested, in order. NOT_FOUND when the document is not indexed or its original is
-        not archived.
+        not archived; DATA_LOSS, before any byte, when it is damaged.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -115,6 +127,11 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.ReindexDocument,
                     request_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentRequest.FromString,
                     response_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentResponse.SerializeToString,
+            ),
+            'ListOriginals': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListOriginals,
+                    request_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ListOriginalsRequest.FromString,
+                    response_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ListOriginalsResponse.SerializeToString,
             ),
             'GetOriginal': grpc.unary_stream_rpc_method_handler(
                     servicer.GetOriginal,
@@ -205,6 +222,33 @@ class IngestService(object):
             '/clausegate.ingest.v1.IngestService/ReindexDocument',
             clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentRequest.SerializeToString,
             clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ReindexDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOriginals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clausegate.ingest.v1.IngestService/ListOriginals',
+            clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ListOriginalsRequest.SerializeToString,
+            clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.ListOriginalsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -73,6 +73,22 @@ _IngestServiceReindexDocumentType = typing_extensions.TypeVar(
     ],
 )
 
+_IngestServiceListOriginalsType = typing_extensions.TypeVar(
+    '_IngestServiceListOriginalsType',
+    grpc.UnaryUnaryMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.ListOriginalsRequest,
+        clausegate.ingest.v1.ingest_service_pb2.ListOriginalsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.ListOriginalsRequest,
+        clausegate.ingest.v1.ingest_service_pb2.ListOriginalsResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.ListOriginalsRequest,
+        clausegate.ingest.v1.ingest_service_pb2.ListOriginalsResponse,
+    ],
+)
+
 _IngestServiceGetOriginalType = typing_extensions.TypeVar(
     '_IngestServiceGetOriginalType',
     grpc.UnaryStreamMultiCallable[
@@ -89,7 +105,7 @@ _IngestServiceGetOriginalType = typing_extensions.TypeVar(
     ],
 )
 
-class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _IngestServiceRemoveDocumentType, _IngestServiceReindexDocumentType, _IngestServiceGetOriginalType]):
+class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _IngestServiceRemoveDocumentType, _IngestServiceReindexDocumentType, _IngestServiceListOriginalsType, _IngestServiceGetOriginalType]):
     """Owner of the archive of original files. The upload call is the job: it reports progress, ends with a
     receipt, and repeating it is idempotent.
     """
@@ -107,6 +123,10 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
         grpc.UnaryStreamMultiCallable[
             clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentRequest,
             clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            clausegate.ingest.v1.ingest_service_pb2.ListOriginalsRequest,
+            clausegate.ingest.v1.ingest_service_pb2.ListOriginalsResponse,
         ],
         grpc.UnaryStreamMultiCallable[
             clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
@@ -128,6 +148,10 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
             clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentRequest,
             clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse,
         ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            clausegate.ingest.v1.ingest_service_pb2.ListOriginalsRequest,
+            clausegate.ingest.v1.ingest_service_pb2.ListOriginalsResponse,
+        ],
         grpc.aio.UnaryStreamMultiCallable[
             clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
             clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse,
@@ -147,13 +171,16 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
     ReindexDocument: _IngestServiceReindexDocumentType
     """Make this release's parser and chunker read a document's archived original, and replace the live version by
     what they find; until then the old one answers. Repeating is safe: a document that they made already is
-    UNCHANGED, and what a broken call embedded is found again. NOT_FOUND when the document is not indexed or its
-    original is not archived; then, as after any failure, the live version stays.
+    UNCHANGED, and what a broken call embedded is found again. A document that the index has lost is CREATED.
+    NOT_FOUND when its original is not archived; then, as after any failure, the live version stays.
     """
+
+    ListOriginals: _IngestServiceListOriginalsType
+    """The documents whose originals are archived and that the index is to show, whether or not it does; ordered by id."""
 
     GetOriginal: _IngestServiceGetOriginalType
     """The file's bytes as they were ingested, in order. NOT_FOUND when the document is not indexed or its original is
-    not archived.
+    not archived; DATA_LOSS, before any byte, when it is damaged.
     """
 
 IngestServiceAsyncStub: typing_extensions.TypeAlias = IngestServiceStub[
@@ -168,6 +195,10 @@ IngestServiceAsyncStub: typing_extensions.TypeAlias = IngestServiceStub[
     grpc.aio.UnaryStreamMultiCallable[
         clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentRequest,
         clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.ListOriginalsRequest,
+        clausegate.ingest.v1.ingest_service_pb2.ListOriginalsResponse,
     ],
     grpc.aio.UnaryStreamMultiCallable[
         clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
@@ -208,9 +239,17 @@ class IngestServiceServicer(metaclass=abc.ABCMeta):
     ) -> typing.Union[collections.abc.Iterator[clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse], collections.abc.AsyncIterator[clausegate.ingest.v1.ingest_service_pb2.ReindexDocumentResponse]]:
         """Make this release's parser and chunker read a document's archived original, and replace the live version by
         what they find; until then the old one answers. Repeating is safe: a document that they made already is
-        UNCHANGED, and what a broken call embedded is found again. NOT_FOUND when the document is not indexed or its
-        original is not archived; then, as after any failure, the live version stays.
+        UNCHANGED, and what a broken call embedded is found again. A document that the index has lost is CREATED.
+        NOT_FOUND when its original is not archived; then, as after any failure, the live version stays.
         """
+
+    @abc.abstractmethod
+    def ListOriginals(
+        self,
+        request: clausegate.ingest.v1.ingest_service_pb2.ListOriginalsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[clausegate.ingest.v1.ingest_service_pb2.ListOriginalsResponse, collections.abc.Awaitable[clausegate.ingest.v1.ingest_service_pb2.ListOriginalsResponse]]:
+        """The documents whose originals are archived and that the index is to show, whether or not it does; ordered by id."""
 
     @abc.abstractmethod
     def GetOriginal(
@@ -219,7 +258,7 @@ class IngestServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse], collections.abc.AsyncIterator[clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse]]:
         """The file's bytes as they were ingested, in order. NOT_FOUND when the document is not indexed or its original is
-        not archived.
+        not archived; DATA_LOSS, before any byte, when it is damaged.
         """
 
 def add_IngestServiceServicer_to_server(servicer: IngestServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

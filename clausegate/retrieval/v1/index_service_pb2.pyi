@@ -296,6 +296,42 @@ class CheckDocumentResponse(google.protobuf.message.Message):
 Global___CheckDocumentResponse: typing_extensions.TypeAlias = CheckDocumentResponse
 
 @typing.final
+class ReportArchiveRequest(google.protobuf.message.Message):
+    """What the archive holds."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENT_COUNT_FIELD_NUMBER: builtins.int
+    document_count: builtins.int
+    """Documents of the tenant that the index has shown and that were not removed since; below 0 is INVALID_ARGUMENT."""
+    def __init__(
+        self,
+        *,
+        document_count: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_count", b"document_count"]) -> None: ...
+
+Global___ReportArchiveRequest: typing_extensions.TypeAlias = ReportArchiveRequest
+
+@typing.final
+class ReportArchiveResponse(google.protobuf.message.Message):
+    """What the index makes of it."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    MISSING_COUNT_FIELD_NUMBER: builtins.int
+    missing_count: builtins.int
+    """Documents that the index lacks; 0 when it has them all."""
+    def __init__(
+        self,
+        *,
+        missing_count: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["missing_count", b"missing_count"]) -> None: ...
+
+Global___ReportArchiveResponse: typing_extensions.TypeAlias = ReportArchiveResponse
+
+@typing.final
 class DescribeIndexRequest(google.protobuf.message.Message):
     """Asks for nothing in particular."""
 

@@ -51,6 +51,11 @@ class IndexServiceStub(object):
                 request_serializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentRequest.SerializeToString,
                 response_deserializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentResponse.FromString,
                 _registered_method=True)
+        self.ReportArchive = channel.unary_unary(
+                '/clausegate.retrieval.v1.IndexService/ReportArchive',
+                request_serializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.ReportArchiveRequest.SerializeToString,
+                response_deserializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.ReportArchiveResponse.FromString,
+                _registered_method=True)
         self.DescribeIndex = channel.unary_unary(
                 '/clausegate.retrieval.v1.IndexService/DescribeIndex',
                 request_serializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.DescribeIndexRequest.SerializeToString,
@@ -91,6 +96,15 @@ class IndexServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReportArchive(self, request, context):
+        """Tell the index how many documents the archive of the tenant holds that it has shown. While it has fewer, it
+        answers no question: searches and reads of chunks are FAILED_PRECONDITION (INDEX_LOST), and gRPC health says of
+        `RetrievalService` that it is NOT_SERVING.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DescribeIndex(self, request, context):
         """What the index holds and how it was made.
         """
@@ -115,6 +129,11 @@ def add_IndexServiceServicer_to_server(servicer, server):
                     servicer.CheckDocument,
                     request_deserializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentRequest.FromString,
                     response_serializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentResponse.SerializeToString,
+            ),
+            'ReportArchive': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReportArchive,
+                    request_deserializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.ReportArchiveRequest.FromString,
+                    response_serializer=clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.ReportArchiveResponse.SerializeToString,
             ),
             'DescribeIndex': grpc.unary_unary_rpc_method_handler(
                     servicer.DescribeIndex,
@@ -205,6 +224,33 @@ class IndexService(object):
             '/clausegate.retrieval.v1.IndexService/CheckDocument',
             clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentRequest.SerializeToString,
             clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.CheckDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReportArchive(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clausegate.retrieval.v1.IndexService/ReportArchive',
+            clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.ReportArchiveRequest.SerializeToString,
+            clausegate_dot_retrieval_dot_v1_dot_index__service__pb2.ReportArchiveResponse.FromString,
             options,
             channel_credentials,
             insecure,

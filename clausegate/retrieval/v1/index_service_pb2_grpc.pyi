@@ -73,6 +73,22 @@ _IndexServiceCheckDocumentType = typing_extensions.TypeVar(
     ],
 )
 
+_IndexServiceReportArchiveType = typing_extensions.TypeVar(
+    '_IndexServiceReportArchiveType',
+    grpc.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.index_service_pb2.ReportArchiveRequest,
+        clausegate.retrieval.v1.index_service_pb2.ReportArchiveResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.index_service_pb2.ReportArchiveRequest,
+        clausegate.retrieval.v1.index_service_pb2.ReportArchiveResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.index_service_pb2.ReportArchiveRequest,
+        clausegate.retrieval.v1.index_service_pb2.ReportArchiveResponse,
+    ],
+)
+
 _IndexServiceDescribeIndexType = typing_extensions.TypeVar(
     '_IndexServiceDescribeIndexType',
     grpc.UnaryUnaryMultiCallable[
@@ -89,7 +105,7 @@ _IndexServiceDescribeIndexType = typing_extensions.TypeVar(
     ],
 )
 
-class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexServiceRemoveDocumentType, _IndexServiceCheckDocumentType, _IndexServiceDescribeIndexType]):
+class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexServiceRemoveDocumentType, _IndexServiceCheckDocumentType, _IndexServiceReportArchiveType, _IndexServiceDescribeIndexType]):
     """Writes to the index. They are for the ingest service alone, which signs its calls with the index key; what a
     caller may do is asked of ingest.
     """
@@ -107,6 +123,10 @@ class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexSe
         grpc.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.index_service_pb2.CheckDocumentRequest,
             clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            clausegate.retrieval.v1.index_service_pb2.ReportArchiveRequest,
+            clausegate.retrieval.v1.index_service_pb2.ReportArchiveResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.index_service_pb2.DescribeIndexRequest,
@@ -127,6 +147,10 @@ class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexSe
         grpc.aio.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.index_service_pb2.CheckDocumentRequest,
             clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            clausegate.retrieval.v1.index_service_pb2.ReportArchiveRequest,
+            clausegate.retrieval.v1.index_service_pb2.ReportArchiveResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.index_service_pb2.DescribeIndexRequest,
@@ -152,6 +176,12 @@ class IndexServiceStub(typing.Generic[_IndexServiceReplaceDocumentType, _IndexSe
     not indexed.
     """
 
+    ReportArchive: _IndexServiceReportArchiveType
+    """Tell the index how many documents the archive of the tenant holds that it has shown. While it has fewer, it
+    answers no question: searches and reads of chunks are FAILED_PRECONDITION (INDEX_LOST), and gRPC health says of
+    `RetrievalService` that it is NOT_SERVING.
+    """
+
     DescribeIndex: _IndexServiceDescribeIndexType
     """What the index holds and how it was made."""
 
@@ -167,6 +197,10 @@ IndexServiceAsyncStub: typing_extensions.TypeAlias = IndexServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.retrieval.v1.index_service_pb2.CheckDocumentRequest,
         clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.index_service_pb2.ReportArchiveRequest,
+        clausegate.retrieval.v1.index_service_pb2.ReportArchiveResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.retrieval.v1.index_service_pb2.DescribeIndexRequest,
@@ -210,6 +244,17 @@ class IndexServiceServicer(metaclass=abc.ABCMeta):
     ) -> typing.Union[clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse, collections.abc.Awaitable[clausegate.retrieval.v1.index_service_pb2.CheckDocumentResponse]]:
         """Whether the index holds a document as it was indexed: all chunks and definitions are read. NOT_FOUND when it is
         not indexed.
+        """
+
+    @abc.abstractmethod
+    def ReportArchive(
+        self,
+        request: clausegate.retrieval.v1.index_service_pb2.ReportArchiveRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[clausegate.retrieval.v1.index_service_pb2.ReportArchiveResponse, collections.abc.Awaitable[clausegate.retrieval.v1.index_service_pb2.ReportArchiveResponse]]:
+        """Tell the index how many documents the archive of the tenant holds that it has shown. While it has fewer, it
+        answers no question: searches and reads of chunks are FAILED_PRECONDITION (INDEX_LOST), and gRPC health says of
+        `RetrievalService` that it is NOT_SERVING.
         """
 
     @abc.abstractmethod

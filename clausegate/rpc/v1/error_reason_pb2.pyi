@@ -152,6 +152,14 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """DATA_LOSS: the index does not hold what was indexed any more; nothing of it is quoted. The message names the
     document; `clausegate reindex --originals` brings it back. Example: a changed word in `store.sqlite`.
     """
+    ERROR_REASON_INDEX_LOST: _ErrorReason.ValueType  # 52
+    """FAILED_PRECONDITION: the archive holds documents that the index has lost, so that it cannot be said what the
+    documents do not say; `clausegate reindex --originals` brings them back. Example: `store.sqlite` was removed.
+    """
+    ERROR_REASON_ORIGINAL_DAMAGED: _ErrorReason.ValueType  # 53
+    """DATA_LOSS: the archived file is not the one that was uploaded; none of its bytes is sent. Ingesting the file again
+    mends it. Example: `GetOriginal` of a file that a disk has damaged.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every `google.rpc.ErrorInfo.reason` is the name of one of these without its prefix; the domain is
@@ -287,5 +295,13 @@ ERROR_REASON_INGEST_ONLY: ErrorReason.ValueType  # 50
 ERROR_REASON_INDEX_DAMAGED: ErrorReason.ValueType  # 51
 """DATA_LOSS: the index does not hold what was indexed any more; nothing of it is quoted. The message names the
 document; `clausegate reindex --originals` brings it back. Example: a changed word in `store.sqlite`.
+"""
+ERROR_REASON_INDEX_LOST: ErrorReason.ValueType  # 52
+"""FAILED_PRECONDITION: the archive holds documents that the index has lost, so that it cannot be said what the
+documents do not say; `clausegate reindex --originals` brings them back. Example: `store.sqlite` was removed.
+"""
+ERROR_REASON_ORIGINAL_DAMAGED: ErrorReason.ValueType  # 53
+"""DATA_LOSS: the archived file is not the one that was uploaded; none of its bytes is sent. Ingesting the file again
+mends it. Example: `GetOriginal` of a file that a disk has damaged.
 """
 Global___ErrorReason: typing_extensions.TypeAlias = ErrorReason

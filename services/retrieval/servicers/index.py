@@ -34,6 +34,7 @@ from services.retrieval.servicers.wire import (
     version_of,
 )
 from services.retrieval.store.port import Committed
+from services.retrieval.wholeness import report
 
 Requests = AsyncIterator[wire.ReplaceDocumentRequest]
 Context = grpc.aio.ServicerContext[object, object]
@@ -73,6 +74,13 @@ class IndexServicer(IndexServiceServicer):
         index = await self._indexes.of(current_caller())
         document = await read_document(index.store, document_id)
         return wire.CheckDocumentResponse(intact=await is_intact(index.store, document))
+
+    async def ReportArchive(  # noqa: N802
+        self, request: wire.ReportArchiveRequest, context: Context
+    ) -> wire.ReportArchiveResponse:
+        """Take what the archive holds."""
+        index = await self._indexes.of(current_caller())
+        return wire.ReportArchiveResponse(missing_count=await report(index.store, request.document_count))
 
     async def DescribeIndex(  # noqa: N802
         self, request: wire.DescribeIndexRequest, context: Context

@@ -47,7 +47,7 @@ class RetrievalServicer(RetrievalServiceServicer):
     ) -> wire.SearchResponse:
         """Find chunks."""
         query = _search_query(request)
-        index = await self._indexes.of(current_caller())
+        index = await self._indexes.whole(current_caller())
         return _found(await index.searcher.search(query))
 
     async def FindDefinitions(  # noqa: N802
@@ -55,7 +55,7 @@ class RetrievalServicer(RetrievalServiceServicer):
     ) -> wire.FindDefinitionsResponse:
         """Find definitions."""
         query = _definition_query(request)
-        index = await self._indexes.of(current_caller())
+        index = await self._indexes.whole(current_caller())
         page, revision = await index.finder.find(query)
         return wire.FindDefinitionsResponse(
             definitions=map(_resolved, page.items), next_page_token=page.next_token, index_revision=revision
@@ -68,7 +68,7 @@ class RetrievalServicer(RetrievalServiceServicer):
         if not request.chunk_ids:
             raise InvalidInput("Must not be empty.", field="chunk_ids")
         chunk_ids = [ChunkId(each) for each in queries.at_most(request.chunk_ids, 100, "chunk_ids")]
-        index = await self._indexes.of(current_caller())
+        index = await self._indexes.whole(current_caller())
         read = await read_chunks(index.store, chunk_ids)
         return wire.GetChunksResponse(
             chunks=map(chunk_to_wire, read.chunks),
@@ -82,7 +82,7 @@ class RetrievalServicer(RetrievalServiceServicer):
         """Read a page of a document's chunks."""
         document_id = required_document_id(request.document_id)
         size = queries.count(request.page_size, "page_size", default=50, limit=100)
-        index = await self._indexes.of(current_caller())
+        index = await self._indexes.whole(current_caller())
         page = await list_chunks(index.store, document_id, size, request.page_token)
         return wire.ListChunksResponse(chunks=map(chunk_to_wire, page.items), next_page_token=page.next_token)
 
@@ -95,7 +95,7 @@ class RetrievalServicer(RetrievalServiceServicer):
             scope=queries.scope(request.sources, request.document_ids),
             token_budget=queries.count(request.token_budget, "token_budget", default=8_000, limit=57_300),
         )
-        index = await self._indexes.of(current_caller())
+        index = await self._indexes.whole(current_caller())
         return _assembled(await index.assembler.assemble(query))
 
     async def CountTerms(  # noqa: N802
@@ -106,7 +106,7 @@ class RetrievalServicer(RetrievalServiceServicer):
             raise InvalidInput("Must not be empty.", field="terms")
         terms = _terms(request.terms, 50)
         scope = queries.scope(request.sources, request.document_ids)
-        index = await self._indexes.of(current_caller())
+        index = await self._indexes.whole(current_caller())
         counted = await count_terms(index.store, terms, scope)
         pairs = zip(terms, counted.chunks, strict=True)
         return wire.CountTermsResponse(

@@ -166,6 +166,14 @@ class Store(Protocol):
         """Remove a document with all its generations; the new revision, or None when it is not live."""
         ...
 
+    async def expect(self, documents: int) -> None:
+        """Keep how many documents the archive holds while the index has fewer; 0 when it has them all."""
+        ...
+
+    async def expected(self) -> int:
+        """What `expect` was told last; 0 before, but above 0 where a new index stands for a lost one."""
+        ...
+
     # Reads --------------------------------------------------------------------------------------------------
 
     async def revision(self, scope: Scope = EVERYWHERE) -> str:
@@ -187,8 +195,11 @@ class Store(Protocol):
         """`vector_hits` and `keyword_hits` of several legs together, with what they found."""
         ...
 
-    async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
-        """The live ones among these, with `indexed_at` set."""
+    async def chunks(self, chunk_ids: Sequence[ChunkId], scope: Scope = EVERYWHERE) -> dict[ChunkId, Chunk]:
+        """The live ones among these in scope, with `indexed_at` set.
+
+        What lies elsewhere is read no more than what is nowhere, so that the time tells nothing either.
+        """
         ...
 
     async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:

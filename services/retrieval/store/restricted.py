@@ -91,6 +91,14 @@ class RestrictedStore:
         removed = await self._store.remove(document_id)
         return None if removed is None else await self.revision()
 
+    async def expect(self, documents: int) -> None:
+        """See `Store.expect`; of the whole store."""
+        await self._store.expect(documents)
+
+    async def expected(self) -> int:
+        """See `Store.expected`; of the whole store."""
+        return await self._store.expected()
+
     # Reads --------------------------------------------------------------------------------------------------
 
     async def revision(self, scope: Scope = EVERYWHERE) -> str:
@@ -121,9 +129,10 @@ class RestrictedStore:
             return LegHits((), [() for _ in legs.keywords], [])
         return await self._keywords.search(legs, within)
 
-    async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+    async def chunks(self, chunk_ids: Sequence[ChunkId], scope: Scope = EVERYWHERE) -> dict[ChunkId, Chunk]:
         """See `Store.chunks`."""
-        found = await self._store.chunks(chunk_ids)
+        within = self._within(scope)
+        found = await self._store.chunks(chunk_ids, within) if within else {}
         return {chunk_id: chunk for chunk_id, chunk in found.items() if self._holds(chunk)}
 
     async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:

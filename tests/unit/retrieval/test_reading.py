@@ -3,7 +3,7 @@
 import pytest
 
 from services.retrieval.reading import list_chunks
-from services.retrieval.servicers.wire import chunk_to_wire
+from services.retrieval.servicers.wire import chunk_message
 from tests.contract.store.drafts import Draft, open_embedded, put
 
 MAX_MESSAGE_BYTES = 4 * 2**20
@@ -26,4 +26,4 @@ async def test_a_page_of_chunks_fits_a_message_whatever_its_headings_are(chunks,
         seen = await pages(store, draft, 100)
     assert [chunk.chunk_id for page in seen for chunk in page] == draft.ids
     assert len(seen) == count
-    assert all(sum(chunk_to_wire(each).ByteSize() for each in page) < MAX_MESSAGE_BYTES for page in seen)
+    assert all(sum(chunk_message(each).ByteSize() for each in page) < MAX_MESSAGE_BYTES for page in seen)

@@ -62,7 +62,7 @@ async def check_staged(store, promises, now):
     _, document_id, generation, *count = promises[-1]
     version = draft(document_id, int(generation))
     if count:
-        assert set(version.ids[: int(count[0])]) <= await store.staged(version.version)
+        assert set(version.ids[: int(count[0])]) <= set(await store.staged(version.version))
     committed = await put(store, version)
     assert committed.document.version == version.version
     now[document_id] = int(generation)

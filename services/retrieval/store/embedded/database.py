@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from chassis.folders import private_file
+
 SCHEMA_VERSION = 7
 # Vectors and codes have tables of their own: codes are read through at start, vectors a few at a time, and
 # neither should drag the texts along. Codes repeat the version for the same reason.
@@ -104,6 +106,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         """Open the file, or make it, empty but for its schema."""
         self._path = path
+        private_file(path)
         self._idle: deque[sqlite3.Connection] = deque()
         self._writer = self._connect()
         self._file = self._identity()

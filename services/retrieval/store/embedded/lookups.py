@@ -28,15 +28,17 @@ from services.retrieval.store.embedded.rows import (
 from services.retrieval.store.port import MEAN_OF, Coverage, IndexCounts, SourceCounts
 from services.retrieval.store.revisions import revision_of
 
+EXPECTED = "expected"
+"""Key of what `expect` keeps."""
 STAGED = """
     SELECT c.chunk_id, c.digest FROM chunks c JOIN versions v ON v.number = c.version
     WHERE v.document_id = ? AND v.generation = ?
 """
-CHUNKS = """
+CHUNKS = f"""
     SELECT c.*, v.document_id, v.generation, v.indexed_at
     FROM chunks c JOIN versions v ON v.number = c.version
-    WHERE v.live AND c.chunk_id IN (SELECT value FROM json_each(?))
-"""
+    WHERE c.chunk_id IN (SELECT value FROM json_each(:chunk_ids)) AND {IN_SCOPE}
+"""  # noqa: S608
 EMBEDDED_CHUNKS = """
     SELECT c.*, v.document_id, v.generation, v.indexed_at, e.data
     FROM chunks c JOIN versions v ON v.number = c.version JOIN vectors e ON e.chunk = c.number
@@ -96,9 +98,12 @@ def staged(connection: sqlite3.Connection, version: Version) -> dict[ChunkId, st
     return {ChunkId(row["chunk_id"]): row["digest"] for row in found}
 
 
-def chunks(connection: sqlite3.Connection, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+def chunks(
+    connection: sqlite3.Connection, chunk_ids: Sequence[ChunkId], scope: Scope
+) -> dict[ChunkId, Chunk]:
     """See `Store.chunks`."""
-    found = map(read_chunk, connection.execute(CHUNKS, (listed(chunk_ids),)))
+    values = {**scope_values(scope), "chunk_ids": listed(chunk_ids)}
+    found = map(read_chunk, connection.execute(CHUNKS, values))
     return {chunk.chunk_id: chunk for chunk in found}
 
 
@@ -187,3 +192,14 @@ def counts(connection: sqlite3.Connection, scope: Scope) -> IndexCounts:
 def revision(connection: sqlite3.Connection, scope: Scope) -> str:
     """See `Store.revision`; of some documents."""
     return revision_of(map(tuple, connection.execute(STATE, scope_values(scope))))
+
+
+def expected(connection: sqlite3.Connection) -> int:
+    """See `Store.expected`."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (EXPECTED,)).fetchone()
+    return int(row["value"]) if row else 0
+
+
+def expect(connection: sqlite3.Connection, documents: int) -> None:
+    """See `Store.expect`."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (EXPECTED, documents))

@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TextIO, TypeVar
 
+from chassis.folders import private_folder
 from services.retrieval.clock import now
 from services.retrieval.corpus import (
     EVERYWHERE,
@@ -31,6 +32,7 @@ from services.retrieval.corpus import (
 )
 from services.retrieval.store.embedded import lookups, searching
 from services.retrieval.store.embedded.database import SCHEMA_VERSION, Database, upgrade
+from services.retrieval.store.embedded.keywords import LAYOUT as KEYWORDS
 from services.retrieval.store.embedded.keywords import KeywordIndex
 from services.retrieval.store.embedded.records import EmbeddedRecords
 from services.retrieval.store.embedded.threads import Threads
@@ -126,6 +128,14 @@ class EmbeddedStore:
         """See `Store.remove`."""
         return await self._threads.write(self._index.remove, document_id)
 
+    async def expect(self, documents: int) -> None:
+        """See `Store.expect`."""
+        await self._threads.change(lookups.expect, documents)
+
+    async def expected(self) -> int:
+        """See `Store.expected`."""
+        return await self._threads.look_up(lookups.expected)
+
     async def revision(self, scope: Scope = EVERYWHERE) -> str:
         """See `Store.revision`."""
         if scope != EVERYWHERE:
@@ -145,9 +155,9 @@ class EmbeddedStore:
         """See `Store.search`."""
         return await self._search(searching.search, legs, scope)
 
-    async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+    async def chunks(self, chunk_ids: Sequence[ChunkId], scope: Scope = EVERYWHERE) -> dict[ChunkId, Chunk]:
         """See `Store.chunks`."""
-        return await self._threads.look_up(lookups.chunks, chunk_ids)
+        return await self._threads.look_up(lookups.chunks, chunk_ids, scope)
 
     async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
         """See `Store.embedded_chunks`."""
@@ -252,7 +262,7 @@ def own(folder: Path) -> TextIO:
     """Lock the folder, made if missing, for this process: until the file is closed, and all that were
     duplicated from it, or the process ends, however it ends. Raises `StoreUnavailable`.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     file = (folder / "lock").open("w")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -268,7 +278,9 @@ def _check_identity(database: Database, folder: Path, model_name: str, dimension
     with database.writing() as connection:
         recorded = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         if not recorded:
-            fresh = {**ours, "epoch": secrets.token_hex(4), "sequence": 0}
+            # A keyword index without its database: that was removed, or cut to nothing, and held documents.
+            lost = (folder / KEYWORDS).exists()
+            fresh = {**ours, "epoch": secrets.token_hex(4), "sequence": 0, lookups.EXPECTED: int(lost)}
             connection.executemany("INSERT INTO meta VALUES (?, ?)", fresh.items())
             return
         if (recorded["model"], recorded["dimension"]) != (model_name, dimension):

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from typing import Concatenate, ParamSpec, TypeVar
 
 from chassis.queues import Threads as CountedThreads
+from chassis.storage import is_storage_failure, storage_unavailable
 from services.retrieval.store.embedded.database import Database
 from services.retrieval.store.port import StoreUnavailable
 
@@ -22,7 +23,9 @@ T = TypeVar("T")
 
 
 class Threads:
-    """Runs reads and writes of a database; what the disk says becomes `StoreUnavailable`."""
+    """Runs reads and writes of a database; what goes wrong there becomes `StoreUnavailable`, and a disk that
+    cannot be used `StorageUnavailable`.
+    """
 
     def __init__(self, database: Database) -> None:
         """The database is closed by whoever opened it, after `close`."""
@@ -67,6 +70,8 @@ class Threads:
         try:
             return await asyncio.wrap_future(submit())
         except (sqlite3.Error, OSError) as error:
+            if is_storage_failure(error):
+                raise storage_unavailable(error) from error
             logger.exception("the embedded store failed")
             raise StoreUnavailable("the index cannot be read or written; the log says why") from error
 

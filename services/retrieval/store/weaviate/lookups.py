@@ -51,6 +51,8 @@ EMPTY = "empty"
 """The revision before the first."""
 STATE = key_of("revision")
 """Id of the object that holds the revision."""
+EXPECTED = key_of("expected")
+"""Id of the object beside it that holds what `Store.expect` keeps."""
 
 
 class Lookups:
@@ -64,6 +66,11 @@ class Lookups:
         """See `Store.revision`."""
         found = await self._tenant.by_ids("read revision", self._names.state, [STATE], ["revision"])
         return str(found[0].properties["revision"]) if found else EMPTY
+
+    async def expected(self) -> int:
+        """See `Store.expected`."""
+        found = await self._tenant.by_ids("read expected", self._names.state, [EXPECTED], ["revision"])
+        return int(found[0].properties["revision"]) if found else 0
 
     async def revision_within(self, scope: Scope) -> str:
         """See `Store.revision`; of some documents."""
@@ -88,10 +95,12 @@ class Lookups:
         """The ids among these that a collection has objects of, live or not."""
         return {each.uuid for each in await self._tenant.by_ids("find stored", collection, keys, [])}
 
-    async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+    async def chunks(self, chunk_ids: Sequence[ChunkId], scope: Scope) -> dict[ChunkId, Chunk]:
         """See `Store.chunks`."""
         keys = [key_of(chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
-        found = await self._tenant.by_ids("read chunks", self._names.chunks, keys, ["record"])
+        found = await self._tenant.by_ids(
+            "read chunks", self._names.chunks, keys, ["record"], filters.within(scope)
+        )
         chunks = [read_chunk(each.properties) for each in found]
         live = await self.live(chunk.version.document_id for chunk in chunks)
         return {chunk.chunk_id: _visible(chunk, live) for chunk in chunks if _is_live(chunk.version, live)}

@@ -72,6 +72,14 @@ class WeaviateStore:
         """See `Store.remove`."""
         return await self._writer.remove(document_id)
 
+    async def expect(self, documents: int) -> None:
+        """See `Store.expect`."""
+        await self._writer.expect(documents)
+
+    async def expected(self) -> int:
+        """See `Store.expected`."""
+        return await self._lookups.expected()
+
     async def revision(self, scope: Scope = EVERYWHERE) -> str:
         """See `Store.revision`."""
         whole = await self._writer.revision()
@@ -89,9 +97,9 @@ class WeaviateStore:
         """See `Store.search`."""
         return await self._searching.search(legs, scope)
 
-    async def chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+    async def chunks(self, chunk_ids: Sequence[ChunkId], scope: Scope = EVERYWHERE) -> dict[ChunkId, Chunk]:
         """See `Store.chunks`."""
-        return await self._lookups.chunks(chunk_ids)
+        return await self._lookups.chunks(chunk_ids, scope)
 
     async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
         """See `Store.embedded_chunks`."""

@@ -64,14 +64,19 @@ class TenantCollections:
         return [found.total_count or 0, *(sum_of(found, name) for name in names)]
 
     async def by_ids(
-        self, operation: str, collection: str, keys: Sequence[UUID], properties: list[str]
+        self,
+        operation: str,
+        collection: str,
+        keys: Sequence[UUID],
+        properties: list[str],
+        wanted: Sequence[FilterReturn] = (),
     ) -> list[Found]:
-        """Objects of these ids, with these properties; those that are missing are left out."""
+        """Objects of these ids that pass, with these properties; those that are missing are left out."""
 
         async def page(start: int) -> list[Found]:
             async with self.reading(operation, collection) as handle:
                 found = await handle.query.fetch_objects(
-                    filters=filters.ids(keys[start : start + PAGE]),
+                    filters=filters.all_of([filters.ids(keys[start : start + PAGE]), *wanted]),
                     limit=PAGE,
                     return_properties=properties,
                 )

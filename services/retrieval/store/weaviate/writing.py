@@ -40,7 +40,7 @@ from services.retrieval.store.port import Committed, StoreUnavailable, VersionIs
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.failures import failed, of_objects
 from services.retrieval.store.weaviate.keys import key_of
-from services.retrieval.store.weaviate.lookups import STATE, Lookups
+from services.retrieval.store.weaviate.lookups import EXPECTED, STATE, Lookups
 from services.retrieval.store.weaviate.objects import (
     VERSION,
     chunk_object,
@@ -152,6 +152,11 @@ class Writer:
                 self._owes_revision = False
                 await self._revise()
         return await self._lookups.revision()
+
+    async def expect(self, documents: int) -> None:
+        """See `Store.expect`."""
+        kept = DataObject({"revision": str(documents)}, uuid=EXPECTED)
+        await self._insert(self._names.state, [kept])
 
     async def _put(self, version: Version, collection: str, objects: Objects) -> None:
         document_key, key = key_of(version.document_id), version_key(version)

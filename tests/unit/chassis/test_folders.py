@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from embedded.lock import DataInUse, owned
+from chassis.folders import DataInUse, owned
 
 
 def test_a_missing_folder_is_made(tmp_path):
@@ -26,7 +26,7 @@ def test_a_folder_is_free_after_its_owner(tmp_path):
 
 def test_a_killed_owner_leaves_no_lock(tmp_path):
     code = (
-        "import os, pathlib, sys; from embedded.lock import owned\n"
+        "import os, pathlib, sys; from chassis.folders import owned\n"
         "with owned(pathlib.Path(sys.argv[1])): os.kill(os.getpid(), 9)"
     )
     killed = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
