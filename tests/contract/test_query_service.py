@@ -26,6 +26,7 @@ from clausegate.corpus.v1 import citation_pb2, document_pb2
 from clausegate.corpus.v1.chunk_pb2 import Chunk
 from clausegate.corpus.v1.definition_pb2 import Definition
 from clausegate.corpus.v1.span_pb2 import PageSpan, Span
+from clausegate.digests import contents_digest
 from clausegate.retrieval.v1 import index_service_pb2 as index_pb2
 from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceStub
 from services.answer.settings import AnswerSettings
@@ -34,6 +35,7 @@ from services.retrieval import corpus
 from services.retrieval.ids import chunk_id_of, definition_id_of
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
+from tests.contract.retrieval_index import with_digest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -147,7 +149,7 @@ def chunks_of(file: File) -> list[Chunk]:
             )
         )
         at += 1
-    return chunks
+    return [with_digest(chunk) for chunk in chunks]
 
 
 def definitions_of(file: File, chunks: Sequence[Chunk]) -> list[Definition]:
@@ -170,7 +172,7 @@ def definitions_of(file: File, chunks: Sequence[Chunk]) -> list[Definition]:
                 section=chunks[0].section,
             )
         )
-    return found
+    return [with_digest(definition) for definition in found]
 
 
 def parts_of(file: File):
@@ -197,8 +199,9 @@ def parts_of(file: File):
         definition_count=len(definitions),
         hidden_characters=file.hidden,
         scanned_pages=file.scanned,
+        contents_sha256=contents_digest(each.digest for each in (*chunks, *definitions)),
     )
-    yield index_pb2.ReplaceDocumentRequest(commit=index_pb2.Commit(document=document))
+    yield index_pb2.ReplaceDocumentRequest(commit=index_pb2.Commit(document=with_digest(document)))
 
 
 def sha256_of(file: File) -> str:

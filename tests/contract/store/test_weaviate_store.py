@@ -188,7 +188,7 @@ async def test_next_write_collects_what_a_dead_writer_replaced(flipped):
 
 async def test_removal_collects_what_a_dead_writer_replaced(flipped):
     assert await flipped.remove(DocumentId(OLD.document_id)) is not None
-    assert await flipped.staged(OLD.version) == await flipped.staged(NEW.version) == set()
+    assert await flipped.staged(OLD.version) == await flipped.staged(NEW.version) == {}
 
 
 async def test_chunks_of_a_batch_that_was_cut_are_found_again(stores, collections, tenant):
