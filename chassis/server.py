@@ -59,7 +59,7 @@ class Services:
     @property
     def serves_all(self) -> bool:
         """Whether all of them can."""
-        return all(map(self.serves, self.names))
+        return self.readiness.ready and all(map(self.serves, self.names))
 
 
 @asynccontextmanager

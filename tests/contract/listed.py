@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clausegate.corpus.v1 import chunk_pb2, span_pb2
-from tests.contract.retrieval_index import Text
+from tests.contract.retrieval_index import Text, with_digest
 
 LEAD_IN = "The Licensee shall not:"
 COPY = "1. Copy the Data."
@@ -29,7 +29,7 @@ class Listed(Text):
             chunk.context_before.append(self._context(0, chunk.span))
             chunk.context_after.append(self._context(last, chunk.span))
             chunk.doubts.extend(chunk_pb2.TextDoubt(span=chunk.span, kind=kind) for kind in self.doubts)
-        return chunk
+        return with_digest(chunk)
 
     def _context(self, number, governs):
         pages = [span_pb2.PageSpan(page=1, span=self.span(number))] if self.pages else []

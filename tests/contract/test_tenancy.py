@@ -386,5 +386,5 @@ async def test_files_of_tenants_lie_in_folders_of_their_own(stack, clients):
     archived = {each.name for each in (stack.data / "archive").iterdir()}
     indexed = {each.name for each in (stack.data / "index").glob("*")}
 
-    assert archived == {"acme", "globex", ".spool"}
+    assert archived == {"acme", "globex", ".spool", "lock"}
     assert indexed in (set(), {"acme", "globex", "default"})

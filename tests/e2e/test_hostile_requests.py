@@ -22,6 +22,7 @@ from google.protobuf.message_factory import GetMessageClass
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from chassis.access import access_of
 from chassis.errors import ServiceError
 from chassis.status import error_of
 from gateway.contracts import CONTRACTS, load_contracts
@@ -185,6 +186,7 @@ def with_number(kind, path, number):
 CHOICES = [
     (rpc, path)
     for rpc in RPCS
+    if not access_of(rpc).ingest_only
     for path in enum_paths(POOL.FindMethodByName(rpc[1:].replace("/", ".")).input_type)
 ]
 

@@ -255,8 +255,8 @@ def _turned(text: str, shown: Shown, chance: random.Random) -> str:
 
 
 def _uncovered(text: str, shown: Shown, chance: random.Random) -> str:
-    """The clause behind `denies that` and the like, without what it holds under."""
-    bare = re.split(r"\b(?:that|if|unless|provided|only|except|subject to)\b", text)
+    """The clause behind `denies that` and the like, without what it holds under or for."""
+    bare = re.split(r"\b(?:that|if|unless|provided|only|except|subject to|for)\b", text)
     return max(bare, key=len).strip(" ,") if len(bare) > 1 else text
 
 

@@ -106,13 +106,23 @@ def _set_apart(rows: list[list[str]], inside: Sequence[Fragment]) -> list[list[s
     """Cells in which what is raised or lowered stands between the same signs as in the page's fragments."""
     signed = [piece.text for piece in inside if piece.text != without_signs(piece.text)]
     for text in signed:
-        plain = r"\s*".join(map(re.escape, "".join(without_signs(text).split())))
+        plain = "".join(without_signs(text).split())
         for row in rows:
-            at = next((index for index, cell in enumerate(row) if re.search(plain, cell)), None)
+            changed = [_replaced(cell, plain, text) for cell in row]
+            at = next((index for index, cell in enumerate(changed) if cell is not None), None)
             if at is not None:
-                row[at] = re.sub(plain, text.replace("\\", r"\\"), row[at], count=1)
+                row[at] = changed[at] or ""
                 break
     return rows
+
+
+def _replaced(cell: str, plain: str, text: str) -> str | None:
+    """The cell with `text` in the place of `plain`, however that is spaced; None where it lacks it."""
+    places = [place for place, character in enumerate(cell) if not character.isspace()]
+    first = "".join([cell[place] for place in places]).find(plain)
+    if first < 0 or not plain:
+        return None
+    return cell[: places[first]] + text + cell[places[first + len(plain) - 1] + 1 :]
 
 
 def _is_table(rows: list[list[str]]) -> bool:
