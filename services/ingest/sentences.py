@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 
+from services.ingest import markers
 from services.ingest.documents import Span
+from services.ingest.markers import Series
 from services.ingest.vocabulary import (
     LEAD_WORDS,
+    LIST_LEADS,
     NEVER_FINAL,
     NUMBER_KEYWORDS,
     OPEN_WORDS,
@@ -68,10 +71,14 @@ def split(text: str, span: Span) -> list[Span]:
     sentences: list[Span] = []
     start = trimmed(text, span).start
     end = trimmed(text, span).end
+    counted: dict[Series, int] = {}
+    _count(text, start, end, counted)
     for stop in _STOP.finditer(text, start, end):
-        if _ends_sentence(text, start, stop):
+        if _ends_sentence(text, start, stop, counted):
             sentences.append(trimmed(text, Span(start, stop.end())))
             start = stop.end()
+            if "\n" in stop.group():
+                _count(text, start, end, counted)
     if start < end:
         sentences.append(Span(start, end))
     return sentences
@@ -87,12 +94,19 @@ def trimmed(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
-def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
+def _count(text: str, start: int, end: int, counted: dict[Series, int]) -> None:
+    """Remember which item of which series a line begins with."""
+    marker = markers.read(text, start, end, opens_line=True)
+    if marker is not None:
+        counted.update(marker.readings)
+
+
+def _ends_sentence(text: str, start: int, stop: re.Match[str], counted: dict[Series, int]) -> bool:
     mark = text[stop.start()]
     if mark in ";:":
         return _ends_item(text, start, stop)
     if mark == "\n":
-        return _breaks_line(text, start, stop)
+        return _breaks_line(text, start, stop, counted)
     following = text[stop.end()]
     if following.islower() or following in ".,;":
         if "\n" in stop.group() and _LETTERED.match(text, stop.end()):
@@ -108,9 +122,29 @@ def _ends_item(text: str, start: int, stop: re.Match[str]) -> bool:
     return stop.start() - start > _LONG_SENTENCE and _ITEM.match(text, stop.end()) is not None
 
 
-def _breaks_line(text: str, start: int, stop: re.Match[str]) -> bool:
+def _breaks_line(text: str, start: int, stop: re.Match[str], counted: dict[Series, int]) -> bool:
     """A line break alone ends a sentence only before a new item, and not where the line above is open."""
-    return _ITEM.match(text, stop.end()) is not None and not goes_on(text, start, stop.start(), stop.end())
+    if _ITEM.match(text, stop.end()) is None and not _is_next_item(text, start, stop, counted):
+        return False
+    return not goes_on(text, start, stop.start(), stop.end())
+
+
+def _is_next_item(text: str, start: int, stop: re.Match[str], counted: dict[Series, int]) -> bool:
+    """Whether a line that goes on in small letters begins an item: the next of a list, or its first.
+
+    `1. copy it, and⏎2. publish it` counts on, and `shall not⏎a. copy it` has to be completed by a list.
+    """
+    marker = markers.read(text, stop.end(), stop.endpos, opens_line=True)
+    if marker is None or marker.is_bullet:
+        return False
+    end = trimmed(text, Span(start, stop.start())).end
+    last = _token_before(text, start, end)
+    if not last or _ends_reference(text, start, end, last):
+        return False
+    leads = last.lower() in LIST_LEADS or last[-1] in "—–"
+    return any(
+        counted.get(series) == value - 1 or (value == 1 and leads) for series, value in marker.readings
+    )
 
 
 def goes_on(text: str, start: int, end: int, position: int) -> bool:

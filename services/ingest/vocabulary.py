@@ -54,6 +54,9 @@ LEAD_WORDS = _listed("""
 """)
 """Words of `OPEN_WORDS` that a list hangs on: `The Licensee shall not⏎4.1 Copy …`."""
 
+LIST_LEADS = LEAD_WORDS | {"following"}
+"""Words that a list in small letters hangs on: `any of the following⏎a. copy …`."""
+
 REFERENCE_WORDS = _listed("""
     section sections article articles clause clauses exhibit exhibits schedule schedules annex annexes
     appendix appendices part parts paragraph paragraphs subsection subsections sub-section sub-clause

@@ -23,7 +23,7 @@ from services.ingest.chunking.units import Unit, dissect
 from services.ingest.documents import ExtractedDocument, Page, Span, TextDoubt, TextDoubtKind
 from services.ingest.parsing.invisible import readable
 
-CHUNKER_VERSION = "5"
+CHUNKER_VERSION = "6"
 """Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
 
 _NAMESPACE = UUID("5d3c1c5e-6a53-4a0c-9b61-6b1f0b6f7f6e")

@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from services.ingest.chunking import markers
+from services.ingest import markers
 from services.ingest.chunking.governing import Governing, bounded
-from services.ingest.chunking.markers import ROWS, UNMARKED, Marker, Series
 from services.ingest.chunking.units import Unit
 from services.ingest.chunking.wording import (
     Lead,
@@ -32,6 +31,7 @@ from services.ingest.chunking.wording import (
     stands_alone,
 )
 from services.ingest.documents import Span
+from services.ingest.markers import ROWS, UNMARKED, Marker, Series
 from services.ingest.sentences import trimmed
 
 _DEEPEST = 8

@@ -6,11 +6,13 @@ that can be.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from services.ingest import markers
 from services.ingest.documents import BlockKind, Page, Span, TextDoubt, TextDoubtKind
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.layout import MARGIN, Paragraph, Row, carries_on
@@ -25,6 +27,9 @@ APART = 1.8
 """Font sizes between the baselines of such rows and the text."""
 WIDEST_ASIDE = 90
 """Characters of such a row."""
+ITEM_WORDS = 3
+"""Words behind a mark that make an item of a row: `A. Smith` is a name."""
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,8 @@ class _Flow:
         rows = piece.content.rows
         if len(rows) > LONGEST_ASIDE or any(len(row.text) > WIDEST_ASIDE for row in rows):
             return False
+        if _is_item(rows[0].text):
+            return False
         baselines = self._baselines[piece.page]
         above = bisect_left(baselines, rows[0].baseline)
         below = bisect_right(baselines, rows[-1].baseline)
@@ -142,6 +149,12 @@ class _Flow:
             above == 0 or rows[0].baseline - baselines[above - 1] >= least
         )
         return starts or ends
+
+
+def _is_item(text: str) -> bool:
+    """Whether a row begins an item of a list: `9. transmit the Reports`, but not `- 3 -`."""
+    marker = markers.read(text, 0, len(text), opens_line=True)
+    return marker is not None and len(_WORD.findall(text, marker.end)) >= ITEM_WORDS
 
 
 def write(builder: TextBuilder, passages: Iterator[list[Piece]], page_count: int) -> Written:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,13 @@ def test_no_item_of_a_list_loses_its_lead_in_or_its_condition(tmp_path, seed):
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_no_item_of_any_list_loses_its_lead_in_or_its_condition(tmp_path, seed):
     assert failures(tmp_path, SOAKED // 10, seed) == []
+
+
+@pytest.mark.parametrize("seed", [24, 34, 42])
+def test_the_last_items_of_a_page_are_no_footer_that_a_sentence_goes_on_behind(tmp_path, seed):
+    layout = list_layouts.Layout("1.", 3, "none", "clause", "inline", "pdf", "chunk", tight=False)
+    contract = list_layouts.write(layout, random.Random(seed))
+    assert list_layouts.lost(contract, chunks_of(tmp_path, contract.file_name, contract.content)) == []
 
 
 CLAUSES = """1. Term. This Agreement begins on 1 May 2026.
@@ -136,6 +144,20 @@ def test_a_list_that_begins_within_a_sentence_goes_on_below_it(tmp_path):
         "Nothing else is restricted.\n"
     )
     assert context_of(tmp_path, text, "(c) sell") == (["4.2 The Licensee shall not:"], [])
+
+
+@pytest.mark.parametrize("marks", [("1.", "2."), ("a.", "b."), ("i.", "ii."), ("4.1.1", "4.1.2")])
+def test_items_without_blank_lines_keep_a_lead_in_that_is_long_itself(tmp_path, marks):
+    first, second = marks
+    text = (
+        f"The Licensee shall not\n{first} copy the Data {'of that day and ' * 10}of the next, and\n"
+        f"{second} share it {'with any person or ' * 10}with a competitor in order to:\n"
+        "(A) sell it;\n(B) lease it.\n"
+    )
+    before, _ = context_of(tmp_path, text, "lease it")
+    assert before[0] == "The Licensee shall not"
+    assert before[1].startswith(f"{second} share it")
+    assert before[1].endswith("in order to:")
 
 
 def test_every_piece_of_a_sentence_that_no_chunk_holds_keeps_its_beginning(tmp_path):

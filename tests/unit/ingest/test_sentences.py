@@ -110,6 +110,38 @@ def test_a_numbered_clause_on_a_new_line_begins_a_sentence(end, clause):
     assert f"It is not given to {end}" in sentences(f"It is not given to {end}\n{clause} Licensee pays.")
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("1.", "2."), ("a.", "b."), ("i.", "ii."), ("4.1.1", "4.1.2"), ("4.1", "4.2"), ("3.", "4.")],
+)
+@pytest.mark.parametrize("end", ["", ",", ", and"])
+def test_an_item_in_small_letters_that_counts_on_begins_a_sentence(first, second, end):
+    lines = [f"{first} copy the Data{end}", f"{second} publish it."]
+
+    assert sentences("\n".join(lines)) == lines
+
+
+@pytest.mark.parametrize("mark", ["1.", "a.", "i.", "4.1.1"])
+@pytest.mark.parametrize("lead", ["shall not", "must not do any of the following", "shall not —"])
+def test_the_first_item_in_small_letters_begins_a_sentence_below_what_leads_to_it(mark, lead):
+    lines = [f"The Licensee {lead}", f"{mark} copy the Data"]
+
+    assert sentences("\n".join(lines)) == lines
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "1. copy the Data under Section\n2. of the Policy.",
+        "1. copy the Data of the last\n7. and the next day.",
+        "The Licensee may copy the Data of\na. and b. only.",
+        "It is due on the last trading day at\n2. in the afternoon.",
+    ],
+)
+def test_a_mark_that_neither_counts_on_nor_is_led_to_is_no_item(sentence):
+    assert sentences(sentence) == [sentence]
+
+
 def test_lines_that_count_on_without_marks_are_entries_of_their_own():
     assert sentences("3 Term of use\n4 Fees and taxes\n5 Law") == [
         "3 Term of use",
