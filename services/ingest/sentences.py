@@ -24,6 +24,7 @@ from services.ingest.vocabulary import (
 )
 
 _STOP = re.compile(r"""[.!?…;:]["'”’»)\]]{0,3}\s+|\n\s*""")
+_ENDING = re.compile(r"""[.!?…;:]["'”’»)\]]{0,3}$""")
 _ITEM = re.compile(
     r"(?:(?:and|or)\s)?(?:\([A-Za-z0-9]{1,5}\)|[a-z0-9]{1,3}\))\s"
     r"|[•●▪‣◦*–—-]\s"
@@ -175,9 +176,10 @@ def reads_on(above: str, below: str) -> bool | None:
     above, below = above.rstrip()[-_LONG_SENTENCE:], below.lstrip()[:_LONG_SENTENCE]
     if not above or not below:
         return False
-    text = f"{above}\n{below}"
-    if any(sentence.start == len(above) + 1 for sentence in split(text, Span(0, len(text)))):
-        return False
+    if _may_part(above, below):
+        text = f"{above}\n{below}"
+        if any(sentence.start == len(above) + 1 for sentence in split(text, Span(0, len(text)))):
+            return False
     last = above.split()[-1]
     if _LONE_NUMBER.fullmatch(below) or _CLAUSE.match(below):
         return None
@@ -198,6 +200,11 @@ def reads_on(above: str, below: str) -> bool | None:
         return True
     opened = is_open(last) and not _NEXT_ITEM.search(above)
     return True if opened and below.split()[0] not in STARTERS else None
+
+
+def _may_part(above: str, below: str) -> bool:
+    """Whether a sentence can end between two lines at all: a mark stands there, or an item begins."""
+    return _ENDING.search(above, max(0, len(above) - 4)) is not None or _ITEM.match(below) is not None
 
 
 def is_open(word: str) -> bool:

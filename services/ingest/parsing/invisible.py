@@ -25,6 +25,8 @@ _SPACING = re.compile("[\x0b\x1c-\x1f\x85]")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f\u200b\u2060\ufeff]")
 """Control characters, and white space without a width: of 259 contracts 5 hold some, left by converters."""
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
+_SUSPECT = re.compile(f"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u200b-\u200d\ud800-\udfff{_IGNORABLE}]")
+"""Whatever is looked at: nearly all texts hold none of it, and one search says so."""
 
 
 def readable(text: str) -> tuple[str, int]:
@@ -34,7 +36,7 @@ def readable(text: str) -> tuple[str, int]:
     have no character): those that separate words become a space, tab, line feed, form feed and carriage
     return stay. Halves of surrogate pairs become U+FFFD.
     """
-    if text.isascii() and text.isprintable():
+    if (text.isascii() and text.isprintable()) or not _SUSPECT.search(text):
         return text, 0
     text = _CONTROL.sub("", _SPACING.sub(" ", _HALF_PAIR.sub("\ufffd", text)))
     return _UNSEEN.subn("", text)

@@ -13,7 +13,7 @@ import re
 import string
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from operator import mul
+from operator import itemgetter, mul
 
 import pymupdf
 from pymupdf import mupdf
@@ -165,12 +165,8 @@ def _references() -> dict[str, tuple[Picture, ...]]:
 
 def _picture(font: pymupdf.Font, glyph: int) -> Picture | None:
     """A glyph in squares; None where it draws nothing."""
-    matrix = mupdf.FzMatrix(DRAWN_SIZE, 0, 0, -DRAWN_SIZE, 0, 0)
-    edge = 4 * DRAWN_SIZE
     try:
-        pixels = mupdf.fz_render_glyph_pixmap(
-            font.this, glyph, matrix, mupdf.FzIrect(-edge, -edge, edge, edge), 8
-        )
+        pixels = mupdf.fz_render_glyph_pixmap(font.this, glyph, *_drawing(), 8)
     except (mupdf.FzErrorBase, RuntimeError):
         return None
     if not pixels.m_internal:
@@ -179,13 +175,26 @@ def _picture(font: pymupdf.Font, glyph: int) -> Picture | None:
     if wide < 1 or high < 1:
         return None
     ink, stride = bytes(mupdf.fz_pixmap_samples_memoryview(pixels)), mupdf.fz_pixmap_stride(pixels)
-    squares = [
-        float(ink[(2 * y + 1) * high // (2 * HEIGHT) * stride + (2 * x + 1) * wide // (2 * WIDTH)])
-        for y in range(HEIGHT)
-        for x in range(WIDTH)
-    ]
+    middles = _middles(wide)
+    squares: list[float] = []
+    for y in range(HEIGHT):
+        row = (2 * y + 1) * high // (2 * HEIGHT) * stride
+        squares += middles(ink[row : row + wide])
     # A narrow glyph (1, l, i) fills its box as a wide one does: its form tells them apart.
     squares += [255.0 * min(1.0, wide / high) * weight for weight in (2.0, -2.0)]
     mean = sum(squares) / len(squares)
-    length = sum((square - mean) ** 2 for square in squares) ** 0.5
-    return tuple((square - mean) / length for square in squares) if length else None
+    length = max(0.0, sum(map(mul, squares, squares)) - mean * sum(squares)) ** 0.5
+    return tuple([(square - mean) / length for square in squares]) if length else None
+
+
+@cache
+def _drawing() -> tuple[mupdf.FzMatrix, mupdf.FzIrect]:
+    """How large a glyph is drawn, and on what paper."""
+    edge = 4 * DRAWN_SIZE
+    return mupdf.FzMatrix(DRAWN_SIZE, 0, 0, -DRAWN_SIZE, 0, 0), mupdf.FzIrect(-edge, -edge, edge, edge)
+
+
+@cache
+def _middles(wide: int) -> itemgetter[tuple[int, ...]]:
+    """Takes the pixels in the middle of each square from a row of so many."""
+    return itemgetter(*((2 * x + 1) * wide // (2 * WIDTH) for x in range(WIDTH)))
