@@ -12,7 +12,7 @@ in it are put behind that block.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -40,6 +40,9 @@ LEAST_PAGES = 3
 FULL_LINE = 50
 """Characters of a line that a sentence may go on from over a blank line."""
 _PAGE_NUMBER = re.compile(r"(?:.*\W)?(?:page|pg\.?) ?#(?: ?(?:of|/) ?#)?\W*|\W*#\W*", re.IGNORECASE)
+_LAST_NUMBER = re.compile(r"(?<=\S)[^\S\n]+(\d{1,4})\Z")
+LONGEST_NUMBER = 12
+"""Characters in which the number of a page is looked for."""
 CONTROL_SHARE = 0.01
 """More control characters than this and the file is binary, whatever its name says."""
 _LINE = re.compile(r"[^\n]*\n?")
@@ -121,6 +124,7 @@ def _over_pages(text: str, spans: list[Span]) -> tuple[str, list[Span]]:
     outside that paragraph changes its place.
     """
     shapes = Counter(_shape(text, span) for span in spans)
+    spans = _without_page_numbers(text, spans, shapes)
     margins = {span for span in spans if _is_margin(text, span, shapes)}
     pieces: list[str] = []
     whole: list[Span] = []
@@ -148,6 +152,42 @@ def _over_pages(text: str, spans: list[Span]) -> tuple[str, list[Span]]:
         written = end
         index += 1
     return "".join([*pieces, text[written:]]), whole
+
+
+def _without_page_numbers(text: str, spans: list[Span], shapes: Counter[str]) -> list[Span]:
+    """The paragraphs, the numbers of pages at their ends apart.
+
+    A converter writes the number behind the last word of a page. It is told from one of the text by what
+    stands below it: a footer below which, on page after page, the numbers count on.
+    """
+    found: dict[str, list[tuple[int, re.Match[str]]]] = defaultdict(list)
+    for index, (above, span) in enumerate(pairwise(spans)):
+        number = _LAST_NUMBER.search(text, max(above.start, above.end - LONGEST_NUMBER), above.end)
+        if number and _is_margin(text, span, shapes) and text[above.end : span.start].count("\n") > 1:
+            found[_shape(text, span)].append((index, number))
+    numbers: dict[int, re.Match[str]] = {}
+    for numbered in found.values():
+        counts = [int(number[1]) for _, number in numbered]
+        for place, (index, number) in enumerate(numbered):
+            windows = (
+                counts[max(0, first) : first + LEAST_PAGES]
+                for first in range(place - LEAST_PAGES + 1, place + 1)
+            )
+            if any(
+                len(seen) == LEAST_PAGES and seen == list(range(seen[0], seen[0] + LEAST_PAGES))
+                for seen in windows
+            ):
+                numbers[index] = number
+    parted: list[Span] = []
+    for index, span in enumerate(spans):
+        if index in numbers:
+            parted += [
+                _trimmed(text, span.start, numbers[index].start()),
+                Span(numbers[index].start(1), span.end),
+            ]
+        else:
+            parted.append(span)
+    return parted
 
 
 def _following(text: str, spans: list[Span], index: int, margins: set[Span]) -> int | None:

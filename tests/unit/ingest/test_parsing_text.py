@@ -119,3 +119,30 @@ def test_blocks_cover_all_words_in_order_without_overlap(parse, text):
         assert document.text[position : block.span.start].strip() == ""
         position = block.span.end
     assert document.text[position:].strip() == ""
+
+
+def test_a_page_number_behind_the_last_word_of_a_page_is_no_word_of_its_sentence(tmp_path):
+    ends = ["a breach of this", "a licence to the", "an order of any", "a notice under the"]
+    pages = [
+        f"Clause {word} counts as {end} {number}\n\nFooter of the file, 1/2/2020\n\n\n\n"
+        for number, (word, end) in enumerate(zip("abcd", ends, strict=True), start=7)
+    ]
+    text = "".join(
+        f"{page}Agreement {word} in writing.\n\n" for word, page in zip("abcd", pages, strict=True)
+    )
+    (tmp_path / "a.txt").write_text(text)
+    parsed = parse_text(tmp_path / "a.txt", ParsingLimits())
+    blocks = [" ".join(parsed.text[block.span.start : block.span.end].split()) for block in parsed.blocks]
+    for word, end in zip("abcd", ends, strict=True):
+        assert f"Clause {word} counts as {end} Agreement {word} in writing." in blocks
+    assert [block for block in blocks if block.isdigit()] == ["7", "8", "9", "10"]
+
+
+def test_an_amount_above_a_footer_stays_in_its_sentence(tmp_path):
+    pages = [
+        f"The Fee is paid for the {amount}\n\nFooter of the file, 1/2/2020\n\n\n\n" for amount in (7, 50, 9)
+    ]
+    (tmp_path / "a.txt").write_text("".join(f"{page}Days of the Term.\n\n" for page in pages))
+    parsed = parse_text(tmp_path / "a.txt", ParsingLimits())
+    blocks = [" ".join(parsed.text[block.span.start : block.span.end].split()) for block in parsed.blocks]
+    assert not [block for block in blocks if block.isdigit()]
