@@ -49,6 +49,7 @@ _DATE = re.compile(
     r"\d{1,2}\.?\s+(?:January|February|March|April|May|June|July|August|September|October|November|December)"
     r"[,.]?\s+\d{4}"
 )
+_DATED = re.compile(_DATE.pattern + "$")
 _NUMBER = re.compile(
     r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,5}|[IVXLC]{1,6}|[ivxlc]{1,6}|[A-Za-z])(?:\([A-Za-z0-9]{1,4}\)){0,3}\)?"
 )
@@ -176,10 +177,8 @@ def reads_on(above: str, below: str) -> bool | None:
     above, below = above.rstrip()[-_LONG_SENTENCE:], below.lstrip()[:_LONG_SENTENCE]
     if not above or not below:
         return False
-    if _may_part(above, below):
-        text = f"{above}\n{below}"
-        if any(sentence.start == len(above) + 1 for sentence in split(text, Span(0, len(text)))):
-            return False
+    if _may_part(above, below) and _part(above, below):
+        return False
     last = above.split()[-1]
     if _LONE_NUMBER.fullmatch(below) or _CLAUSE.match(below):
         return None
@@ -190,21 +189,28 @@ def reads_on(above: str, below: str) -> bool | None:
         return above[-1] not in ".!?:;" or None
     if last.lower() in REFERENCE_WORDS and _PART.match(below):
         return True
-    words = above.split()[-2:]
-    if (
-        last.isdigit()
-        and len(words) > 1
-        and _bare(words[0]) in OPEN_WORDS
-        and below.split()[0] not in STARTERS
-    ):
+    if _opens_quantity(above) and below.split()[0] not in STARTERS:
         return True
     opened = is_open(last) and not _NEXT_ITEM.search(above)
     return True if opened and below.split()[0] not in STARTERS else None
 
 
+def _opens_quantity(above: str) -> bool:
+    """Whether a line ends with a number that asks for what it counts, `within 5`; a date is whole."""
+    words = above.split()[-2:]
+    is_number = len(words) > 1 and words[1].isdigit() and _bare(words[0]) in OPEN_WORDS
+    return is_number and _DATED.search(above) is None
+
+
 def _may_part(above: str, below: str) -> bool:
     """Whether a sentence can end between two lines at all: a mark stands there, or an item begins."""
     return _ENDING.search(above, max(0, len(above) - 4)) is not None or _ITEM.match(below) is not None
+
+
+def _part(above: str, below: str) -> bool:
+    """Whether a sentence ends between two lines."""
+    text = f"{above}\n{below}"
+    return any(sentence.start == len(above) + 1 for sentence in split(text, Span(0, len(text))))
 
 
 def is_open(word: str) -> bool:

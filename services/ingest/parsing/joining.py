@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from services.ingest import markers
 from services.ingest.documents import BlockKind, Page, Span, TextDoubt, TextDoubtKind
 from services.ingest.parsing.building import TextBuilder
-from services.ingest.parsing.layout import MARGIN, Paragraph, Row, carries_on
+from services.ingest.parsing.layout import ACROSS, FULL_ROW, MARGIN, Paragraph, Row, carries_on
 from services.ingest.parsing.tables import Table
 from services.ingest.sentences import reads_on
+from services.ingest.vocabulary import VERBS
 
 FOOTNOTE = 8
 """Tenths of a point by which a footnote is smaller than the text."""
@@ -54,7 +55,7 @@ def joined(pieces: Sequence[Piece], body_size: int) -> Iterator[list[Piece]]:
         passage = [pieces[position]]
         before: list[Piece] = []
         after: list[Piece] = []
-        while (following := flow.following(position)) is not None:
+        while (following := flow.following(position, is_text=len(passage) > 1)) is not None:
             for aside in pieces[position + 1 : following]:
                 (before if aside.page == passage[0].page else after).append(aside)
             passage.append(pieces[following])
@@ -77,8 +78,11 @@ class _Flow:
                 baselines[piece.page] += [row.baseline for row in piece.content.rows]
         self._baselines = {page: sorted(found) for page, found in baselines.items()}
 
-    def following(self, position: int) -> int | None:
-        """Where the sentence goes on that the paragraph at `position` ends with; None when it ends there."""
+    def following(self, position: int, *, is_text: bool) -> int | None:
+        """Where the sentence goes on that the paragraph at `position` ends with; None when it ends there.
+
+        `is_text`: the paragraph is known to be no header, since a sentence runs into it.
+        """
         piece = self._pieces[position]
         if piece.is_margin or not isinstance(piece.content, Paragraph):
             return None
@@ -88,15 +92,37 @@ class _Flow:
         if far is not None and far != near and (near is None or not self._first(near).text[0].islower()):
             # What stands between may be a header, unless it begins like the rest of a sentence.
             first = self._first(far)
+            if not is_text and self._may_be_aside(piece) and not first.text[0].islower():
+                return None
+            if (inner := self._text_between(position, far)) is not None:
+                return inner
             if reads_on(last.text, first.text) or (
-                near is None and carries_on(last, first, piece.content.right_edge)
+                (near is None or reads_on(last.text, self._first(near).text) is None)
+                and carries_on(last, first, piece.content.right_edge)
             ):
                 return far
         if near is None or not carries_on(last, self._first(near), piece.content.right_edge):
             return None
-        if self._may_be_aside(piece) and not self._first(near).text[0].islower():
+        if not is_text and self._may_be_aside(piece) and not self._first(near).text[0].islower():
             return None
         return near
+
+    def _text_between(self, position: int, far: int) -> int | None:
+        """What looks like a header but has a sentence run into it and out of it: a printed page's end."""
+        before, after = self._pieces[position].content, self._first(far)
+        assert isinstance(before, Paragraph)
+        for index in range(position + 1, far):
+            content = self._pieces[index].content
+            if (
+                isinstance(content, Paragraph)
+                and not self._is_surely_aside(self._pieces[index])
+                and len(content.text) >= FULL_ROW
+                and (content.text[0].islower() or not VERBS.isdisjoint(content.text.lower().split()))
+                and reads_on(before.rows[-1].text, content.rows[0].text)
+                and carries_on(content.rows[-1], after, content.right_edge)
+            ):
+                return index
+        return None
 
     def _first(self, index: int) -> Row:
         content = self._pieces[index].content
@@ -134,7 +160,11 @@ class _Flow:
         if not isinstance(piece.content, Paragraph):
             return False
         rows = piece.content.rows
-        if len(rows) > LONGEST_ASIDE or any(len(row.text) > WIDEST_ASIDE for row in rows):
+        if (
+            rows[0].column > ACROSS
+            or len(rows) > LONGEST_ASIDE
+            or any(len(row.text) > WIDEST_ASIDE for row in rows)
+        ):
             return False
         if _is_item(rows[0].text):
             return False

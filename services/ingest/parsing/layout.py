@@ -250,7 +250,9 @@ def carries_on(above: Row, row: Row, right_edge: int) -> bool:
     goes_on = reads_on(above.text, row.text)
     if goes_on is not None:
         return goes_on
-    same_type = above.bold is row.bold and above.cells == row.cells == 1 and len(above.text) >= FULL_ROW
+    # Words of a justified column stand as far apart as cells do.
+    in_line = above.cells == row.cells == 1 or min(above.column, row.column) > ACROSS
+    same_type = above.bold is row.bold and in_line and len(above.text) >= FULL_ROW
     return same_type and _ITEM.match(row.text) is None and is_wrapped(above, row, right_edge)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pymupdf
 import pytest
 
 from services.ingest import headings
@@ -62,3 +63,34 @@ def test_no_layout_cuts_a_sentence(start, tmp_path):
 @pytest.mark.parametrize("start", range(LAYOUTS, 50 * LAYOUTS, SOAKED))
 def test_hardly_any_further_layout_cuts_a_sentence(start, tmp_path):
     assert len(broken(range(start, start + SOAKED), tmp_path)) <= MOST_CUT * SOAKED
+
+
+def test_a_printed_page_that_ends_within_a_page_keeps_its_sentence(tmp_path):
+    """A footnote and a number stand above the last line, which looks like a footer by its place."""
+    path = tmp_path / "a.pdf"
+    with pymupdf.open() as document:
+        page = document.new_page()
+        lines = [
+            (56, "The Licensee pays the sums of this Schedule for each of its Customers within the Term, in"),
+            (
+                68,
+                "the currency of the Exchange, and keeps a list of all of them at the place of its business.",
+            ),
+            (80, "The Vendor shall hand the list of all Customers over to the Licensee without delay, and"),
+            (92, "shall at the cost of the Licensee send any Customer that asks for another licence on to"),
+            (130, "*** The amounts are filed with the Exchange."),
+            (160, "4"),
+            (200, "Acme. The Vendor shall not be entitled to a share in the sums paid for the Application"),
+        ]
+        for top, text in lines:
+            page.insert_text((60, top), text, fontsize=10)
+        page = document.new_page()
+        page.insert_text(
+            (60, 80), "Management Revenue of the Licensee that arises from hosting.", fontsize=10
+        )
+        for row in range(1, 5):
+            page.insert_text((60, 80 + 12 * row), f"Nothing else is owed for part {row}.", fontsize=10)
+        document.save(path)
+    text = collapsed(parse_pdf(path, ParsingLimits(), lambda done, total: None).text)
+    assert "another licence on to Acme. The Vendor shall not be entitled" in text
+    assert "paid for the Application Management Revenue of the Licensee" in text
