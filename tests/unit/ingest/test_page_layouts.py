@@ -8,6 +8,8 @@ import pytest
 from services.ingest import headings
 from services.ingest.chunking.units import dissect
 from services.ingest.documents import ExtractedDocument
+from services.ingest.parsing.columns import read_page
+from services.ingest.parsing.layout import Fragment
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.pdf import parse_pdf
 from tests.unit.ingest.page_layouts import drawn, pdf_of
@@ -15,8 +17,9 @@ from tests.unit.ingest.page_layouts import drawn, pdf_of
 LAYOUTS = 320
 BATCH = 20
 SOAKED = 400
-MOST_CUT = 0.02
-"""Share of the layouts, of those that nobody has looked at, in which a sentence may be cut."""
+MOST_CUT = 0.01
+"""Share of a batch of further layouts in which a sentence may be cut; measured were 4 of 2,000 (0.2 %), all
+of them where the same line stands at the same height of three pages and is taken for a running head."""
 LONGEST = 400
 
 
@@ -94,3 +97,16 @@ def test_a_printed_page_that_ends_within_a_page_keeps_its_sentence(tmp_path):
     text = collapsed(parse_pdf(path, ParsingLimits(), lambda done, total: None).text)
     assert "another licence on to Acme. The Vendor shall not be entitled" in text
     assert "paid for the Application Management Revenue of the Licensee" in text
+
+
+def test_a_column_without_a_line_of_its_own_is_passed_over():
+    """The middle of three columns stands in one row, which is too far below to belong to them."""
+    places = [
+        (900, 1800, 1000),
+        (3600, 4800, 1000),
+        (600, 1800, 1120),
+        (3600, 4800, 1120),
+        (2100, 2500, 1480),
+    ]
+    rows = read_page([Fragment(left, right, top, 100, "some words go", 0) for left, right, top in places])
+    assert [row.text for row in rows] == ["some words go"] * len(places)
