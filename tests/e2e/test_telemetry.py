@@ -222,7 +222,7 @@ def test_every_metric_that_arrives_is_listed_with_its_attributes_and_values(day)
     listed, values = registry.metrics(), registry.values()
     values["error.type"] = {
         name.removeprefix("ERROR_REASON_") for name in ErrorReason.DESCRIPTOR.values_by_name
-    } | {"CANCELLED"}
+    } | {"CANCELLED", "UNAVAILABLE"}
     metrics = {
         registry.Metric(name, series.kind, series.unit): series
         for name, series in day.collector.metrics.items()
