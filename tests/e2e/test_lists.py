@@ -16,7 +16,7 @@ from tests.fakes.model_server import ModelServer
 from tests.fakes.prompts import read
 from tests.unit.ingest.list_layouts import Contract, sample, squeezed
 
-LAYOUTS, MORE_LAYOUTS = 40, 600
+LAYOUTS, MORE_LAYOUTS = 16, 600
 PLAIN = (
     "The Licensee shall not:\n1. Copy the Data.\n"
     "2. Share the Data with any third party for commercial purposes.\n"
