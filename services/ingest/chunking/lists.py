@@ -478,11 +478,6 @@ def _is_another_path(series: Series, marker: Marker) -> bool:
     return series.form[:1].isdigit() and form[:1].isdigit() and not form.startswith(series.form)
 
 
-def _needs_lead(body: str) -> bool:
-    """Whether an item says nothing without what stands above it, whatever that looks like."""
-    return completes(body) and not stands_alone(body[:1].upper() + body[1:])
-
-
 def _step(each: _List, marker: Marker) -> int | None:
     """How far an item is from the last one of a list; None for another series."""
     values = [value for series, value in marker.readings if series == each.series]
