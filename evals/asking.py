@@ -60,10 +60,19 @@ class Reply:
     """Of the statements, in order of first use."""
     said: str
     """Answer and all citations, those of definitions too."""
+    weak: bool = False
+    """Whether it is an answer whose statements are only possibly related."""
+    markdown_length: int = 0
+    """Code points of the answer as Markdown."""
     cost_usd: float | None = None
     """What models took for it, see `cost_of`."""
     failed: bool = False
     """Whether there is neither answer nor refusal."""
+
+    @property
+    def passages(self) -> list[Passage]:
+        """Where the quotes stand."""
+        return [quote.passage for quote in self.quotes]
 
 
 FAILED = Reply(refused=False, top_score=NOTHING_RETRIEVED, quotes=(), said="", failed=True)
@@ -112,6 +121,8 @@ def read_reply(response: QueryResponse) -> Reply:
         top_score=decided.top_score if decided.HasField("top_score") else NOTHING_RETRIEVED,
         quotes=_quotes(response),
         said="\n".join([response.answer, *(citation.quote for citation in response.citations)]),
+        weak=bool(response.statements) and all(one.possibly_related for one in response.statements),
+        markdown_length=len(response.markdown),
         cost_usd=cost_of(response.usage),
     )
 

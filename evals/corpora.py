@@ -62,6 +62,35 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class NaturalQuestion:
+    """A question about one contract as people ask it, not as a lawyer's checklist puts it."""
+
+    question_id: str
+    text: str
+    """As asked of the contract itself."""
+    text_naming: str
+    """As asked over the whole folder: it names the contract by a party, a brand or its kind."""
+    kind: str
+    """What it asks for: amount, date, party, permission, …"""
+    document_id: str
+    gold: tuple[Passage, ...]
+    """Best first; empty when the contract is silent."""
+    answerable: bool
+    must: tuple[str, ...]
+    """What a right quote holds, compared without case and with white space as one space."""
+
+    @property
+    def scoped(self) -> Asked:
+        """As asked of its own contract."""
+        return Asked(self.text, (self.document_id,))
+
+    @property
+    def naming(self) -> Asked:
+        """As asked over the whole folder."""
+        return Asked(self.text_naming)
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedChunk:
     """A chunk that should be found, named by words that it holds: a change of the chunker leaves it valid."""
 
@@ -149,6 +178,11 @@ def contractnli_questions(file: Path) -> list[Question]:
     return [_annotated(row, "contractnli", row["raw_question"]) for row in _rows(file)]
 
 
+def natural_questions(file: Path) -> list[NaturalQuestion]:
+    """Natural questions about contracts of CUAD, in the order of the file."""
+    return [_natural(row) for row in _rows(file)]
+
+
 def pdf_questions(file: Path, titles: Path) -> list[Question]:
     """Questions of CUAD about contracts as PDF; `titles` is `docs.jsonl` of CUAD."""
     preambles = [f"Consider the {row['title']}; " for row in _rows(titles)]
@@ -191,6 +225,20 @@ def _annotated(row: dict[str, Any], source: str, clause_text: str) -> Question:
         document_id=f"{source}/{row['scope'][0]}",
         gold=tuple(answers),
         answerable=row["answerable"],
+    )
+
+
+def _natural(row: dict[str, Any]) -> NaturalQuestion:
+    document_id = f"cuad/{row['file']}"
+    return NaturalQuestion(
+        question_id=row["id"],
+        text=row["q"],
+        text_naming=row["q_named"],
+        kind=row["type"],
+        document_id=document_id,
+        gold=tuple(Passage(document_id, answer["start"], answer["end"]) for answer in row["answers"]),
+        answerable=row["answerable"],
+        must=tuple(row["must"]),
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 from evals.asking import Asked, Asker, FoundChunk, Reply
-from evals.corpora import ExampleQuestion, Question
+from evals.corpora import ExampleQuestion, NaturalQuestion, Question, unruled
 from evals.metrics import Passage, auroc, character_overlap, first_hit, hit, mean, refused_at
 
 FALSE_REFUSALS = 0.05
@@ -48,10 +49,20 @@ async def gate(asker: Asker, questions: Sequence[Question]) -> Figures:
     }
 
 
+async def natural_scoped(asker: Asker, questions: Sequence[NaturalQuestion]) -> Figures:
+    """Natural questions, each asked within its contract."""
+    return _natural(await asker.replies([question.scoped for question in questions]), questions)
+
+
+async def natural_folder(asker: Asker, questions: Sequence[NaturalQuestion]) -> Figures:
+    """Natural questions that name their contract, asked over all of them."""
+    return _natural(await asker.replies([question.naming for question in questions]), questions)
+
+
 async def answers(asker: Asker, questions: Sequence[Question]) -> Figures:
     """Quoted sentences against the lawyers' spans; the gate is off so that every question counts."""
     replies = await asker.replies([question.scoped for question in questions], gate=False)
-    quoted = [[quote.passage for quote in reply.quotes] for reply in replies]
+    quoted = [reply.passages for reply in replies]
     overlaps = [character_overlap(p, q.gold) for p, q in zip(quoted, questions, strict=True)]
     return {
         "hit": mean(hit(p, q.gold) for p, q in zip(quoted, questions, strict=True)),
@@ -105,6 +116,40 @@ async def examples(asker: Asker, questions: Sequence[ExampleQuestion]) -> Figure
         "term recall": mean(said),
         **of_models(replies),
     }
+
+
+def _natural(replies: Sequence[Reply], questions: Sequence[NaturalQuestion]) -> Figures:
+    """Of answerable questions: right quotes, `must`, right documents; of silent ones: what became of them.
+
+    A quote is right where it shares half of the shorter one with a gold passage. An answer is headed
+    "Answer" unless it is refused or weak; `headed right` is the share of those with a right quote.
+    """
+    pairs = list(zip(replies, questions, strict=True))
+    answerable = [(reply, question) for reply, question in pairs if question.answerable]
+    silent = [reply for reply, question in pairs if not question.answerable]
+    answered = [(reply, question) for reply, question in answerable if not reply.refused and reply.quotes]
+    headed = [(reply, question) for reply, question in pairs if not reply.refused and not reply.weak]
+    scores = [reply.top_score for reply, _ in answerable], [reply.top_score for reply in silent]
+    return {
+        "quote right": mean(hit(reply.passages, question.gold) for reply, question in answerable),
+        "first right": mean(hit(reply.passages[:1], question.gold) for reply, question in answerable),
+        "must held": mean(_holds(reply, question.must) for reply, question in answerable),
+        "false refusals": mean(reply.refused for reply, _ in answerable),
+        "document first": mean(r.quotes[0].passage.document_id == q.document_id for r, q in answered),
+        "refused": mean(reply.refused for reply in silent),
+        "weak": mean(not reply.refused and reply.weak for reply in silent),
+        "headed right": mean(hit(reply.passages, question.gold) for reply, question in headed),
+        "AUROC": auroc(*scores),
+        "refused at 5 %": refused_at(*scores, FALSE_REFUSALS),
+        "Markdown": median(reply.markdown_length for reply in replies if not reply.refused),
+        **of_models(replies),
+    }
+
+
+def _holds(reply: Reply, must: Sequence[str]) -> bool:
+    """Whether the quotes of the statements hold all of `must`."""
+    quoted = unruled(" ".join(quote.text for quote in reply.quotes)).casefold()
+    return all(unruled(words).casefold() in quoted for words in must)
 
 
 def of_models(replies: Sequence[Reply]) -> dict[str, float]:

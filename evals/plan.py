@@ -11,12 +11,14 @@ from evals import experiments
 from evals.asking import Asker
 from evals.corpora import (
     EXAMPLES,
+    NaturalQuestion,
     Question,
     SourceFile,
     contractnli_questions,
     cuad_questions,
     example_questions,
     folder_files,
+    natural_questions,
     pdf_questions,
     tree_files,
 )
@@ -66,6 +68,10 @@ def _pdf(data: Path) -> list[Question]:
     return pdf_questions(data / "cuad_pdf/dev/page_gold.jsonl", data / "cuad/dev/docs.jsonl")
 
 
+def _natural(data: Path) -> list[NaturalQuestion]:
+    return natural_questions(data / "natural/dev.jsonl")
+
+
 PLAN = {
     "examples": Experiment(
         "Examples, all questions",
@@ -92,6 +98,12 @@ PLAN = {
         _answerable(_cuad("queries.jsonl")),
         experiments.answers,
         answers=True,
+    ),
+    "natural-scoped": Experiment(
+        "Natural questions, within their contract", "cuad", _natural, experiments.natural_scoped, answers=True
+    ),
+    "natural-folder": Experiment(
+        "Natural questions, over all contracts", "cuad", _natural, experiments.natural_folder, answers=True
     ),
     "contractnli-scoped": Experiment(
         "ContractNLI, clause within its agreement",

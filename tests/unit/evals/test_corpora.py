@@ -15,6 +15,7 @@ from evals.corpora import (
     cuad_questions,
     example_questions,
     folder_files,
+    natural_questions,
     pdf_questions,
     research_questions,
     tree_files,
@@ -150,3 +151,21 @@ def test_a_pdf_question_knows_the_pages_of_all_its_answers(tmp_path):
     [question] = pdf_questions(rows(tmp_path, "page_gold.jsonl", entry), titles)
     assert question.scoped == Asked("is due?", ("cuad_pdf/y.pdf",))
     assert question.pages == {3, 4, 7}
+
+
+def test_a_natural_question_is_asked_of_its_contract_or_names_it(tmp_path):
+    row = {
+        "id": "n1",
+        "file": "A.txt",
+        "q": "What is the fee?",
+        "q_named": "What is Acme's fee?",
+        "type": "amount",
+        "answerable": True,
+        "answers": [{"start": 5, "end": 9, "text": "USD "}, {"start": 20, "end": 22, "text": "50"}],
+        "must": ["USD 50"],
+    }
+    (question,) = natural_questions(rows(tmp_path, "dev.jsonl", row))
+    assert question.scoped == Asked("What is the fee?", ("cuad/A.txt",))
+    assert question.naming == Asked("What is Acme's fee?")
+    assert question.gold == (Passage("cuad/A.txt", 5, 9), Passage("cuad/A.txt", 20, 22))
+    assert (question.kind, question.must, question.answerable) == ("amount", ("USD 50",), True)

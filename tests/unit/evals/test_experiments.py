@@ -1,0 +1,60 @@
+"""Figures over natural questions, from replies that are given."""
+
+import pytest
+
+from evals.asking import Asked, Quote, Reply
+from evals.corpora import NaturalQuestion
+from evals.experiments import natural_folder, natural_scoped
+from evals.metrics import Passage
+
+RIGHT = Quote(Passage("cuad/A.txt", 0, 40), "The Fee is USD 50\nper month.", frozenset())
+ELSEWHERE = Quote(Passage("cuad/A.txt", 90, 99), "Nothing.", frozenset())
+FOREIGN = Quote(Passage("cuad/B.txt", 0, 40), "The Fee is USD 70.", frozenset())
+
+
+class GivenReplies:
+    """Stands where an `Asker` stands: the reply to each question is given."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self.given = replies
+        self.asked: list[Asked] = []
+
+    async def replies(self, questions, *, gate=True):
+        self.asked = list(questions)
+        return list(self.given)
+
+
+def reply(*quotes: Quote, refused: bool = False, weak: bool = False, score: float = 0.5) -> Reply:
+    return Reply(refused, score, quotes, "", weak=weak, markdown_length=100 * len(quotes))
+
+
+def question(*, answerable: bool, must: tuple[str, ...] = ()) -> NaturalQuestion:
+    gold = (Passage("cuad/A.txt", 10, 30),) if answerable else ()
+    return NaturalQuestion("n", "q?", "q of A?", "amount", "cuad/A.txt", gold, answerable, must)
+
+
+async def test_figures_of_answerable_questions():
+    asked = [question(answerable=True, must=("usd 50 per month",))] * 4
+    given = [reply(RIGHT), reply(ELSEWHERE, RIGHT), reply(FOREIGN), reply(refused=True)]
+    figures = await natural_scoped(GivenReplies(*given), asked)
+    assert figures["quote right"] == 0.5
+    assert figures["first right"] == 0.25
+    assert figures["must held"] == 0.5
+    assert figures["false refusals"] == 0.25
+    assert figures["document first"] == pytest.approx(2 / 3)
+    assert figures["Markdown"] == 100
+
+
+async def test_what_becomes_of_silent_questions():
+    asked = [question(answerable=False)] * 4 + [question(answerable=True)]
+    given = [reply(refused=True), reply(ELSEWHERE, weak=True), reply(ELSEWHERE), reply(FOREIGN), reply(RIGHT)]
+    figures = await natural_scoped(GivenReplies(*given), asked)
+    assert (figures["refused"], figures["weak"]) == (0.25, 0.25)
+    assert figures["headed right"] == pytest.approx(1 / 3)
+    assert figures["AUROC"] == 0.5
+
+
+async def test_over_the_folder_the_question_names_its_contract():
+    replies = GivenReplies(reply(RIGHT))
+    await natural_folder(replies, [question(answerable=True)])
+    assert replies.asked == [Asked("q of A?")]
