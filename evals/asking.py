@@ -43,10 +43,11 @@ class FoundChunk:
 class Quote:
     """A quote of a statement."""
 
-    passage: Passage
+    parts: tuple[Passage, ...]
+    """What it consists of, in the order of the document: lead-ins, the words themselves, conditions."""
     text: str
     pages: frozenset[int]
-    """Pages that it stands on; empty where the format has none."""
+    """Pages that its parts stand on; empty where the format has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,13 @@ class Reply:
 
     @property
     def passages(self) -> list[Passage]:
-        """Where the quotes stand."""
-        return [quote.passage for quote in self.quotes]
+        """Where the quotes stand, part by part."""
+        return [part for quote in self.quotes for part in quote.parts]
+
+    @property
+    def first_passages(self) -> list[Passage]:
+        """Where the first quote stands, part by part; empty without quotes."""
+        return [part for quote in self.quotes[:1] for part in quote.parts]
 
 
 FAILED = Reply(refused=False, top_score=NOTHING_RETRIEVED, quotes=(), said="", failed=True)
@@ -146,6 +152,13 @@ def _quotes(response: QueryResponse) -> tuple[Quote, ...]:
 
 
 def _quote(citation: Citation) -> Quote:
-    pages = range(citation.page, citation.last_page + 1) if citation.HasField("page") else ()
-    passage = Passage(citation.document, citation.span.start, citation.span.end)
-    return Quote(passage, citation.quote, frozenset(pages))
+    return Quote(
+        tuple(Passage(citation.document, part.span.start, part.span.end) for part in citation.parts),
+        citation.quote,
+        frozenset(
+            page
+            for part in citation.parts
+            if part.HasField("page")
+            for page in range(part.page, part.last_page + 1)
+        ),
+    )

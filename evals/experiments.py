@@ -132,10 +132,10 @@ def _natural(replies: Sequence[Reply], questions: Sequence[NaturalQuestion]) -> 
     scores = [reply.top_score for reply, _ in answerable], [reply.top_score for reply in silent]
     return {
         "quote right": mean(hit(reply.passages, question.gold) for reply, question in answerable),
-        "first right": mean(hit(reply.passages[:1], question.gold) for reply, question in answerable),
+        "first right": mean(hit(reply.first_passages, question.gold) for reply, question in answerable),
         "must held": mean(_holds(reply, question.must) for reply, question in answerable),
         "false refusals": mean(reply.refused for reply, _ in answerable),
-        "document first": mean(r.quotes[0].passage.document_id == q.document_id for r, q in answered),
+        "document first": mean(r.quotes[0].parts[0].document_id == q.document_id for r, q in answered),
         "refused": mean(reply.refused for reply in silent),
         "weak": mean(not reply.refused and reply.weak for reply in silent),
         "headed right": mean(hit(reply.passages, question.gold) for reply, question in headed),

@@ -5,16 +5,18 @@ import pytest
 from clausegate.answer.v1.answer_pb2 import Refusal, StageUsage, Statement
 from clausegate.answer.v1.debug_pb2 import DebugConfidenceGate, DebugRecord
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
-from clausegate.corpus.v1.citation_pb2 import Citation
+from clausegate.corpus.v1.citation_pb2 import Citation, QuotePart
 from clausegate.corpus.v1.span_pb2 import Span
 from evals.asking import FAILED, NOTHING_RETRIEVED, Quote, read_reply
 from evals.experiments import COST, of_models
 from evals.metrics import Passage
 
+NOT_MORE = QuotePart(span=Span(start=5, end=13), text="not more", page=1, last_page=1)
+TEN_DAYS = QuotePart(span=Span(start=40, end=48), text="ten days", page=2, last_page=3)
 CITATIONS = [
-    Citation(number=1, document="a/x.pdf", quote="ten days", span=Span(start=5, end=13), page=2, last_page=3),
-    Citation(number=2, document="a/x.txt", quote="“Day” means", span=Span(start=0, end=11)),
-    Citation(number=3, document="a/x.txt", quote="of notice", span=Span(start=20, end=29)),
+    Citation(number=1, document="a/x.pdf", quote="not more … ten days", parts=[NOT_MORE, TEN_DAYS]),
+    Citation(number=2, document="a/x.txt", quote="“Day” means"),
+    Citation(number=3, document="a/x.txt", quote="of notice", parts=[QuotePart(span=Span(start=20, end=29))]),
 ]
 
 
@@ -22,9 +24,15 @@ def test_quotes_are_those_of_statements_in_order_of_first_use():
     statements = [Statement(citation_numbers=[3]), Statement(citation_numbers=[1, 3])]
     reply = read_reply(QueryResponse(citations=CITATIONS, statements=statements))
     assert reply.quotes == (
-        Quote(Passage("a/x.txt", 20, 29), "of notice", frozenset()),
-        Quote(Passage("a/x.pdf", 5, 13), "ten days", frozenset({2, 3})),
+        Quote((Passage("a/x.txt", 20, 29),), "of notice", frozenset()),
+        Quote(
+            (Passage("a/x.pdf", 5, 13), Passage("a/x.pdf", 40, 48)),
+            "not more … ten days",
+            frozenset({1, 2, 3}),
+        ),
     )
+    assert [passage.start for passage in reply.passages] == [20, 5, 40]
+    assert [passage.start for passage in reply.first_passages] == [20]
 
 
 def test_citations_of_definitions_count_as_said():

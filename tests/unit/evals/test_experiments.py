@@ -7,9 +7,9 @@ from evals.corpora import NaturalQuestion
 from evals.experiments import natural_folder, natural_scoped
 from evals.metrics import Passage
 
-RIGHT = Quote(Passage("cuad/A.txt", 0, 40), "The Fee is USD 50\nper month.", frozenset())
-ELSEWHERE = Quote(Passage("cuad/A.txt", 90, 99), "Nothing.", frozenset())
-FOREIGN = Quote(Passage("cuad/B.txt", 0, 40), "The Fee is USD 70.", frozenset())
+RIGHT = Quote((Passage("cuad/A.txt", 0, 40),), "The Fee is USD 50\nper month.", frozenset())
+ELSEWHERE = Quote((Passage("cuad/A.txt", 90, 99),), "Nothing.", frozenset())
+FOREIGN = Quote((Passage("cuad/B.txt", 0, 40),), "The Fee is USD 70.", frozenset())
 
 
 class GivenReplies:
