@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import grpc
 from google.rpc import error_details_pb2, status_pb2
@@ -88,9 +89,9 @@ class Stubs:
 
 
 @asynccontextmanager
-async def index_of(folder: Path, documents: Sequence[Text] = CORPUS) -> AsyncIterator[str]:
-    """The address of a retrieval service that holds the documents."""
-    settings = RetrievalSettings(data_dir=folder, model_dir=MODEL)
+async def index_of(folder: Path, documents: Sequence[Text] = CORPUS, **more: Any) -> AsyncIterator[str]:
+    """The address of a retrieval service that holds the documents, with more settings."""
+    settings = RetrievalSettings(data_dir=folder, model_dir=MODEL, **more)
     async with retrieval(settings) as services, serving("127.0.0.1:0", [services]) as address:
         async with open_channel(address) as channel:
             for document in documents:

@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import document_service_pb2, index_service_pb2, retrieval_service_pb2
+from tests.contract import damage
 from tests.contract.retrieval_index import Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -131,6 +132,37 @@ async def test_what_changed_in_the_index_is_not_given_out_and_a_repeated_write_m
     await service.put(text)
     assert set((await deliveries(service, text)).values()) == {"OK"}
     assert await is_intact(service, text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "refused"),
+    [
+        ("chunk", "shall not", "may freely", OF_CHUNKS),
+        ("chunk", '"section": "Terms"', '"section": "Permitted uses"', OF_CHUNKS),
+        ("definition", "means", "excludes", OF_DEFINITIONS),
+        ("document", '"title": "object.txt"', '"title": "another.txt"', OF_DOCUMENTS),
+    ],
+)
+async def test_what_changed_in_weaviate_is_not_given_out_and_a_repeated_write_mends_it(
+    tmp_path, socket_dirs, kind, old, new, refused
+):
+    text = agreement("object")
+    with damage.objects(tmp_path) as (weaviate, change_word):
+        async with running(tmp_path, socket_dirs(), **weaviate) as service:
+            await service.put(text)
+            assert set((await deliveries(service, text)).values()) == {"OK"}
+            assert await is_intact(service, text)
+
+            change_word(kind, old, new)
+            found = await deliveries(service, text)
+
+            assert {call for call, outcome in found.items() if outcome == DAMAGED} == refused
+            assert {outcome for outcome in found.values() if outcome != DAMAGED} <= {"OK"}
+            assert not await is_intact(service, text)
+
+            await service.put(text)
+            assert set((await deliveries(service, text)).values()) == {"OK"}
+            assert await is_intact(service, text)
 
 
 async def test_the_refusal_names_the_document_and_the_way_out(service, folder):
