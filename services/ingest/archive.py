@@ -169,7 +169,8 @@ class Archive:
     def _release(self, tenant: str, document_id: str, but: str) -> None:
         with self._references(tenant) as references:
             references.execute(
-                "UPDATE reference SET visible = 1 WHERE document_id = ? AND content_sha256 = ?",
+                "UPDATE reference SET visible = 1"
+                " WHERE document_id = ? AND content_sha256 = ? AND visible IS NOT 1",
                 (document_id, but),
             )
             dropped = references.execute(

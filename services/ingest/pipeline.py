@@ -111,7 +111,7 @@ class Pipeline:
             if announced.content_sha256 and await self._is_unchanged(
                 announced, live, announced.content_sha256
             ):
-                yield await self._unchanged(live)
+                yield await self._unchanged(announced.tenant, live)
                 return
             async with self._queue.turn(self._slots):
                 yield SendBytes()
@@ -132,7 +132,7 @@ class Pipeline:
             source, _, path = document_id.partition("/")
             announced = Announcement(tenant, DocumentAddress(source, path), content_sha256, 0)
             if await self._is_unchanged(announced, live, content_sha256):
-                yield await self._unchanged(live)
+                yield await self._unchanged(tenant, live)
                 return
             async with (
                 self._queue.turn(self._slots),
@@ -213,8 +213,10 @@ class Pipeline:
             and await self._index.is_intact(live.document_id)
         )
 
-    async def _unchanged(self, live: DocumentRecord | None) -> Receipt:
+    async def _unchanged(self, tenant: str, live: DocumentRecord | None) -> Receipt:
+        """The receipt of what is there; an earlier call may have been cut off before its last step."""
         assert live is not None
+        await self._archive.release(tenant, live.document_id, but=live.content_sha256)
         return Receipt(Outcome.UNCHANGED, live, await self._index.revision())
 
     async def _events(
@@ -239,7 +241,7 @@ class Pipeline:
         arriving = paced(upload, self._limits.silence_seconds, field="data")
         async with spooled(arriving, self._folder, limit, announced.content_sha256) as file:
             if await self._is_unchanged(announced, live, file.content_sha256):
-                return await self._unchanged(live)
+                return await self._unchanged(announced.tenant, live)
             origin = self._origin(announced.address, file)
             reading = await self._read(file, origin, report)
             return await self._publish(announced, file, origin, reading, report)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -143,6 +144,10 @@ class Stack:
         request = wire.GetOriginalRequest(document_id=document_id)
         with upstream_errors():
             return b"".join([part.data async for part in self.stub.GetOriginal(request)])
+
+    async def originals(self):
+        response = await self.stub.ListOriginals(wire.ListOriginalsRequest())
+        return [original.document_id for original in response.originals]
 
     async def reindex(self, document_id):
         request = wire.ReindexDocumentRequest(document_id=document_id)
@@ -315,6 +320,23 @@ async def test_a_removal_that_the_index_did_not_make_leaves_the_original(stack):
 
     assert refused.value.code == "UNAVAILABLE"
     assert await stack.original("cme/licence.txt") == AGREEMENT
+
+
+@pytest.mark.parametrize("again", ["upload", "reindex"])
+async def test_what_a_crash_after_the_index_left_undone_is_done_by_a_repeat(stack, again):
+    receipt = await stack.receipt("licence.txt", AGREEMENT)
+    # As the list of originals stands between the index's flip and the release of what it replaced.
+    with closing(sqlite3.connect(stack.data / "archive" / "default" / "references.sqlite")) as list_, list_:
+        list_.execute("UPDATE reference SET visible = 0")
+    assert await stack.originals() == []
+
+    if again == "upload":
+        repeated = await stack.receipt("licence.txt", AGREEMENT, sha256=sha256(AGREEMENT))
+    else:
+        repeated = (await stack.reindex("cme/licence.txt"))[-1].receipt
+
+    assert repeated.outcome == wire.INGEST_OUTCOME_UNCHANGED
+    assert await stack.originals() == [receipt.document.document_id]
 
 
 async def test_an_original_shared_by_two_documents_outlives_one_of_them(stack):
