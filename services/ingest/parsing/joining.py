@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from services.ingest import markers
 from services.ingest.documents import BlockKind, Page, Span, TextDoubt, TextDoubtKind
 from services.ingest.parsing.building import TextBuilder
-from services.ingest.parsing.layout import ACROSS, FULL_ROW, MARGIN, Paragraph, Row, carries_on
+from services.ingest.parsing.layout import ACROSS, FULL_ROW, MARGIN, Paragraph, Row, carries_on, is_wrapped
 from services.ingest.parsing.tables import Table
 from services.ingest.sentences import reads_on
 from services.ingest.vocabulary import VERBS
@@ -95,7 +95,7 @@ class _Flow:
             if not is_text and self._may_be_aside(piece) and not first.text[0].islower():
                 return None
             if (inner := self._text_between(position, far)) is not None:
-                return inner
+                return inner if reads_on(last.text, self._first(inner).text) else None
             if reads_on(last.text, first.text) or (
                 (near is None or reads_on(last.text, self._first(near).text) is None)
                 and carries_on(last, first, piece.content.right_edge)
@@ -108,7 +108,8 @@ class _Flow:
         return near
 
     def _text_between(self, position: int, far: int) -> int | None:
-        """What looks like a header but has a sentence run into it and out of it: a printed page's end."""
+        """What looks like a header but has a sentence run out of it, and into it unless the row above is
+        short, as that of a heading: a printed page's end."""
         before, after = self._pieces[position].content, self._first(far)
         assert isinstance(before, Paragraph)
         for index in range(position + 1, far):
@@ -118,11 +119,15 @@ class _Flow:
                 and not self._is_surely_aside(self._pieces[index])
                 and len(content.text) >= FULL_ROW
                 and (content.text[0].islower() or not VERBS.isdisjoint(content.text.lower().split()))
-                and reads_on(before.rows[-1].text, content.rows[0].text)
+                and self._leads_on(before, content)
                 and carries_on(content.rows[-1], after, content.right_edge)
             ):
                 return index
         return None
+
+    def _leads_on(self, above: Paragraph, below: Paragraph) -> bool:
+        last, first = above.rows[-1], below.rows[0]
+        return bool(reads_on(last.text, first.text)) or not is_wrapped(last, first, above.right_edge)
 
     def _first(self, index: int) -> Row:
         content = self._pieces[index].content

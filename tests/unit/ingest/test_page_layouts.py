@@ -99,6 +99,31 @@ def test_a_printed_page_that_ends_within_a_page_keeps_its_sentence(tmp_path):
     assert "paid for the Application Management Revenue of the Licensee" in text
 
 
+@pytest.mark.parametrize("font", ["helv", "hebo"])
+@pytest.mark.parametrize("size", [10, 12])
+def test_a_heading_does_not_run_on_past_the_sentence_below_it(tmp_path, font, size):
+    """One row of a sentence stands between the heading and the end of the page, like a footer."""
+    path = tmp_path / "a.pdf"
+    with pymupdf.open() as document:
+        page = document.new_page()
+        for row in range(6):
+            page.insert_text(
+                (72, 80 + 15 * row), f"The Vendor answers calls of kind {row} at once.", fontsize=10
+            )
+        page.insert_text((72, 170), "2. Fees", fontsize=size, fontname=font)
+        page.insert_text(
+            (72, 190), "The Customer shall pay EUR 400 for each month, and this amount is due", fontsize=10
+        )
+        page.insert_text((290, 800), "Page 1 of 2", fontsize=8)
+        page = document.new_page()
+        page.insert_text((72, 80), "on the first business day of the month in advance.", fontsize=10)
+        page.insert_text((72, 95), "Either party may terminate on 60 days' written notice.", fontsize=10)
+        document.save(path)
+    text = collapsed(parse_pdf(path, ParsingLimits(), lambda done, total: None).text)
+    assert "this amount is due on the first business day of the month in advance." in text
+    assert "Fees on the first" not in text
+
+
 def test_a_column_without_a_line_of_its_own_is_passed_over():
     """The middle of three columns stands in one row, which is too far below to belong to them."""
     places = [
