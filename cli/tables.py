@@ -76,7 +76,7 @@ def print_results(console: Console, results: Sequence[FileResult]) -> None:
 def _remarks(found: FileResult | Document) -> list[str]:
     """What a reader of the file, or of answers from it, should know."""
     remarks = [
-        f"{len(pages)} pages {what}: {', '.join(map(str, pages[:10]))}{', …' if len(pages) > 10 else ''}"
+        f"{counted(len(pages), 'page')} {what}: {_first_ten(pages)}"
         for pages, what in (
             (found.unreadable_pages, "without readable text"),
             (found.scanned_pages, "whose words stand invisibly over an image"),
@@ -84,15 +84,19 @@ def _remarks(found: FileResult | Document) -> list[str]:
         if pages
     ]
     remarks += [
-        f"{count:,} {what}, left out"
-        for count, what in (
-            (found.hidden_characters, "characters hidden from readers"),
-            (found.reference_marks, "marks of footnotes and references"),
-            (found.running_lines, "lines of running headers and footers"),
+        f"{counted(count, thing)} {what}, left out"
+        for count, thing, what in (
+            (found.hidden_characters, "character", "hidden from readers"),
+            (found.reference_marks, "mark", "of footnotes and references"),
+            (found.running_lines, "line", "of running headers and footers"),
         )
         if count
     ]
     return remarks
+
+
+def _first_ten(pages: Sequence[int]) -> str:
+    return ", ".join(map(str, pages[:10])) + (", …" if len(pages) > 10 else "")
 
 
 def print_documents(console: Console, documents: Iterable[Document]) -> None:

@@ -26,19 +26,21 @@ class DocumentAddress:
         """Raise `InvalidInput` or `DocumentFormatUnsupported`, naming the field."""
         if not _SOURCE.fullmatch(self.source):
             raise InvalidInput(
-                "must be 1 to 64 lower-case letters, digits, `-`, `_`, `.`, first a letter or digit",
+                "Must be 1 to 64 lower-case letters, digits, `-`, `_`, `.`, first a letter or digit.",
                 field="source",
             )
         if not self.path:
-            raise InvalidInput("must not be empty", field="path")
+            raise InvalidInput("Must not be empty.", field="path")
         if not is_one_line(self.path):
-            raise InvalidInput("must be one line without control characters", field="path")
+            raise InvalidInput("Must be one line without control characters.", field="path")
         if not is_readable(self.path):
-            raise InvalidInput("must not hold characters that nobody sees", field="path")
+            raise InvalidInput("Must not hold characters that nobody sees.", field="path")
         if any(part in ("", ".", "..") for part in self.path.split("/")):
-            raise InvalidInput("must not hold an empty part, `.` or `..`", field="path")
+            raise InvalidInput("Must not hold an empty part, `.` or `..`.", field="path")
         if len(self.document_id.encode()) > MAX_ID_BYTES:
-            raise InvalidInput(f"`source/path` must not exceed {MAX_ID_BYTES} bytes", field="path")
+            raise InvalidInput(
+                f"Must not exceed {MAX_ID_BYTES:,} bytes together with the source.", field="path"
+            )
         format_of(self.file_name)
 
     @property

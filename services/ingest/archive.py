@@ -80,12 +80,12 @@ class Archive:
             file = await asyncio.to_thread(self._blob(tenant, content_sha256).open, "rb")
         except FileNotFoundError as error:
             raise DocumentNotFound(
-                "its original is not archived: ingest the file again", field="document_id"
+                "The original is not archived: ingest the file again.", field="document_id"
             ) from error
         with file:
             if await asyncio.to_thread(_sha256, file) != content_sha256:
                 raise OriginalDamaged(
-                    "its archived original is damaged: ingest the file again", field="document_id"
+                    "The archived original is damaged: ingest the file again.", field="document_id"
                 )
             file.seek(0)
             while data := await asyncio.to_thread(file.read, PIECE_BYTES):

@@ -97,7 +97,7 @@ class IndexClient:
             response = await call
         except grpc.aio.AioRpcError as failure:
             if failure.code() is grpc.StatusCode.NOT_FOUND:
-                raise DocumentNotFound("is not indexed", field="document_id") from failure
+                raise DocumentNotFound("The document is not indexed.", field="document_id") from failure
             raise error_of(failure) from failure
         return response.index_revision
 

@@ -169,33 +169,35 @@ class Pipeline:
         """The SHA-256 of the original of a document that the index lacks. Raises `DocumentNotFound`."""
         originals = await self._archive.originals(tenant)
         if document_id not in originals:
-            raise DocumentNotFound("is neither indexed nor archived", field="document_id")
+            raise DocumentNotFound("The document is neither indexed nor archived.", field="document_id")
         return originals[document_id]
 
     async def original(self, tenant: str, document_id: str) -> AsyncIterator[bytes]:
         """Yield the bytes of the visible version. Raises `DocumentNotFound`."""
         live = await self._index.find(document_id)
         if live is None:
-            raise DocumentNotFound("is not indexed", field="document_id")
+            raise DocumentNotFound("The document is not indexed.", field="document_id")
         async for data in self._archive.read(tenant, live.content_sha256):
             yield data
 
     def _check(self, announced: Announcement) -> None:
         if not _SHA256.fullmatch(announced.content_sha256):
-            raise InvalidInput("must be 64 lower-case hexadecimal digits", field="content_sha256")
+            raise InvalidInput("Must be 64 lower-case hexadecimal digits.", field="content_sha256")
         if announced.size_bytes < 0:
-            raise InvalidInput("must not be negative", field="size_bytes")
+            raise InvalidInput("Must not be negative.", field="size_bytes")
         if announced.size_bytes > self._limits.max_document_bytes:
-            raise DocumentTooLarge(f"larger than {self._limits.max_document_bytes} bytes", field="size_bytes")
+            raise DocumentTooLarge(
+                f"The file is larger than {self._limits.max_document_bytes:,} bytes.", field="size_bytes"
+            )
 
     @contextmanager
     def _alone(self, tenant: str, document_id: str) -> Iterator[None]:
         """Refuse a second write of a document that is being written, and more writes than may wait."""
         key = (tenant, document_id)
         if key in self._running:
-            raise DocumentConflict("another upload of this document runs now")
+            raise DocumentConflict("Another upload of this document runs now.")
         if len(self._running) >= self._limits.concurrent_documents + self._limits.waiting_documents:
-            raise Exhausted("too many uploads are waiting", retry_after_seconds=RETRY_AFTER_SECONDS)
+            raise Exhausted("Too many uploads are waiting.", retry_after_seconds=RETRY_AFTER_SECONDS)
         self._running.add(key)
         try:
             yield

@@ -56,7 +56,7 @@ def read(job: Job, progress: Progress) -> Reading:
     progress("chunking", 0, 0)
     chunks = chunking.cut(document, job.origin, job.chunk_limits)
     if not chunks:
-        raise DocumentEmpty("holds no words", field="path")
+        raise DocumentEmpty("The file holds no words.", field="path")
     found = definitions.find(document, chunks, job.origin)
     progress("chunking", len(chunks), len(chunks))
     return Reading(

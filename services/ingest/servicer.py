@@ -62,7 +62,7 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
     ) -> wire.ListOriginalsResponse:
         """List what is archived."""
         if request.page_size < 0:
-            raise InvalidInput("must not be negative", field="page_size")
+            raise InvalidInput("Must not be negative.", field="page_size")
         caller = current_caller()
         found = [
             (document_id, content_sha256)
@@ -87,7 +87,7 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
 async def _announcement(requests: Requests) -> Announcement:
     first = await anext(requests, None)
     if first is None or not first.HasField("header"):
-        raise InvalidInput("must come first", field="header")
+        raise InvalidInput("Must come first.", field="header")
     header = first.header
     address = DocumentAddress(header.source, header.path)
     caller = current_caller()
@@ -103,11 +103,11 @@ async def _announcement(requests: Requests) -> Announcement:
 async def _data(requests: Requests) -> AsyncIterator[bytes]:
     async for request in requests:
         if request.HasField("header"):
-            raise InvalidInput("must come once, before the bytes", field="header")
+            raise InvalidInput("Must come once, before the bytes.", field="header")
         if not request.HasField("data"):
-            raise InvalidInput("must hold the next bytes of the file", field="data")
+            raise InvalidInput("Must hold the next bytes of the file.", field="data")
         if len(request.data) > MAX_DATA_BYTES:
-            raise InvalidInput(f"must not exceed {MAX_DATA_BYTES} bytes a message", field="data")
+            raise InvalidInput(f"Must not exceed {MAX_DATA_BYTES:,} bytes a message.", field="data")
         yield request.data
 
 
@@ -149,5 +149,5 @@ def _own(document_id: str) -> str:
 
 def _required(document_id: str) -> str:
     if not document_id:
-        raise InvalidInput("must not be empty", field="document_id")
+        raise InvalidInput("Must not be empty.", field="document_id")
     return document_id

@@ -64,6 +64,6 @@ async def spooled(
             if failure is not None:
                 raise failure
             if expected_sha256 and digest.hexdigest() != expected_sha256:
-                raise DocumentHashMismatch("the bytes have another SHA-256", field="content_sha256")
+                raise DocumentHashMismatch("The bytes have another SHA-256.", field="content_sha256")
             file.flush()
         yield SpooledFile(Path(file.name), digest.hexdigest(), size)

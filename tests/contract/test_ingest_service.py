@@ -29,6 +29,7 @@ from clausegate.retrieval.v1 import (
 )
 from services.ingest.settings import IngestSettings
 from services.ingest.wiring import ingest
+from tests.contract.messages import reads_well
 
 AGREEMENT = (
     b"LICENCE AGREEMENT\n\n1. Fees\n\nThe Licensee shall pay a fee of USD 400 per month for each device.\n"
@@ -382,6 +383,7 @@ async def test_a_malformed_address_is_refused_before_any_byte(stack, source, pat
         await stack.upload(path, AGREEMENT, source=source)
 
     assert (refused.value.reason, refused.value.field) == (reason, field)
+    assert reads_well(refused.value), str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -406,6 +408,7 @@ async def test_bad_input_is_refused_with_its_reason_and_the_old_version_stays(
         await stack.upload(path, content, **header)
 
     assert (refused.value.reason, refused.value.field) == (reason, field)
+    assert reads_well(refused.value), str(refused.value)
     assert stack.index.documents == {}
 
 
@@ -660,7 +663,7 @@ async def test_a_document_without_its_original_stays_as_it_was(tmp_path):
             await stack.reindex("cme/terms.txt")
 
         assert refused.value.code == "NOT_FOUND"
-        assert str(refused.value) == "its original is not archived: ingest the file again"
+        assert str(refused.value) == "The original is not archived: ingest the file again."
         assert stack.index.documents["cme/terms.txt"] is before
 
 

@@ -47,7 +47,7 @@ def test_originals_are_read_again_by_another_chunker(data, tmp_path):
         **dict.fromkeys(northgate, "UNCHANGED"),
         **dict(zip(southport, ("UPDATED", "FAILED"), strict=True)),
     }
-    assert "its original is not archived: ingest the file again" in rest.stdout
+    assert "The original is not archived: ingest the file again" in rest.stdout
     assert "Republic of Ireland" in json.loads(asked.stdout)["answer"]
 
 

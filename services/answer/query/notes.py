@@ -87,7 +87,8 @@ def left_out_notes(citations: Sequence[Citation], documents: Iterable[Document])
         marks = _count(document.reference_marks, "footnote and reference mark")
         lines = _count(document.running_lines, "line", " of running headers and footers")
         if left := " and ".join(filter(None, (marks, lines))):
-            texts[document.document_id] = f"From the text of “{document.title}” {left} were left out."
+            were = "was" if document.reference_marks + document.running_lines == 1 else "were"
+            texts[document.document_id] = f"From the text of “{document.title}” {left} {were} left out."
     return _document_notes(NoteKind.LEFT_OUT, texts, citations)
 
 
@@ -96,7 +97,7 @@ def hidden_text_notes(citations: Sequence[Citation], documents: Iterable[Documen
     texts = {
         document.document_id: f"The file of “{document.title}” holds {document.hidden_characters:,} "
         f"character{'s' if document.hidden_characters > 1 else ''} that its readers do not see; "
-        "they were left out."
+        f"{'they were' if document.hidden_characters > 1 else 'it was'} left out."
         for document in documents
         if document.hidden_characters
     }

@@ -53,7 +53,9 @@ class TextBuilder:
         self._parts.append(text)
         self.length += len(text)
         if self.length > self._max_characters:
-            raise DocumentTooLarge(f"more than {self._max_characters} characters of text", field="path")
+            raise DocumentTooLarge(
+                f"The file has more than {self._max_characters:,} characters of text.", field="path"
+            )
 
     def add(
         self,

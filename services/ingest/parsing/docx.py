@@ -53,11 +53,11 @@ def parse_docx(path: Path, limits: ParsingLimits) -> ExtractedDocument:
         builder = TextBuilder(limits.max_characters)
         hidden = _read(document, builder)
     except (OpcError, etree.LxmlError, zipfile.BadZipFile, zlib.error, OSError) as error:
-        raise DocumentCorrupt("the DOCX cannot be read", field="path") from error
+        raise DocumentCorrupt("The DOCX cannot be read.", field="path") from error
     except (KeyError, ValueError, AttributeError, NotImplementedError, EOFError) as error:
-        raise DocumentCorrupt("a part of the DOCX is missing or broken", field="path") from error
+        raise DocumentCorrupt("A part of the DOCX is missing or broken.", field="path") from error
     if not builder.blocks:
-        raise DocumentEmpty("holds no text", field="path")
+        raise DocumentEmpty("The file holds no text.", field="path")
     title = document.core_properties.title.strip() or None
     return ExtractedDocument(
         format=DocumentFormat.DOCX,
@@ -79,22 +79,26 @@ def _check_package(path: Path, limits: ParsingLimits) -> None:
         with zipfile.ZipFile(path) as package:
             entries = package.infolist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise DocumentCorrupt("the DOCX is broken or cut off", field="path") from error
+        raise DocumentCorrupt("The DOCX is broken or cut off.", field="path") from error
     if len(entries) > MAX_ENTRIES or sum(entry.file_size for entry in entries) > limits.max_unpacked_bytes:
-        raise DocumentTooLarge(f"unpacks to more than {limits.max_unpacked_bytes} bytes", field="path")
+        raise DocumentTooLarge(
+            f"The DOCX unpacks to more than {limits.max_unpacked_bytes:,} bytes.", field="path"
+        )
     if any(entry.flag_bits & 1 for entry in entries):
-        raise DocumentEncrypted("the DOCX needs a password", field="path")
+        raise DocumentEncrypted("The DOCX needs a password.", field="path")
     names = {entry.filename for entry in entries}
     if "[Content_Types].xml" not in names or any(name.startswith(("xl/", "ppt/")) for name in names):
         raise DocumentFormatMismatch(
-            "the name says docx, the content is another kind of archive", field="path"
+            "The name says docx, the content is another kind of archive.", field="path"
         )
 
 
 def _refuse_ole(content: bytes) -> None:
     if "EncryptedPackage".encode("utf-16-le") in content:
-        raise DocumentEncrypted("the DOCX needs a password", field="path")
-    raise DocumentFormatMismatch("the name says docx, the content is an old binary Office file", field="path")
+        raise DocumentEncrypted("The DOCX needs a password.", field="path")
+    raise DocumentFormatMismatch(
+        "The name says docx, the content is an old binary Office file.", field="path"
+    )
 
 
 def _read(document: Document, builder: TextBuilder) -> int:

@@ -47,7 +47,7 @@ def format_of(name: str) -> DocumentFormat:
     extension = Path(name).suffix.lower()
     if extension not in EXTENSIONS:
         known = ", ".join(EXTENSIONS)
-        raise DocumentFormatUnsupported(f"`{extension or name}` is none of {known}", field="path")
+        raise DocumentFormatUnsupported(f"`{extension or name}` is none of {known}.", field="path")
     return EXTENSIONS[extension]
 
 
@@ -56,7 +56,7 @@ def check_signature(path: Path, expected: DocumentFormat) -> None:
     with path.open("rb") as file:
         head = file.read(PDF_HEADER_WITHIN)
     if not head:
-        raise DocumentEmpty("the file has 0 bytes", field="path")
+        raise DocumentEmpty("The file has 0 bytes.", field="path")
     is_expected = {
         DocumentFormat.PDF: b"%PDF-" in head,
         DocumentFormat.DOCX: head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")),
@@ -64,7 +64,7 @@ def check_signature(path: Path, expected: DocumentFormat) -> None:
     found = next((name for start, name in SIGNATURES if head.startswith(start)), None)
     if is_expected is False or (is_expected is None and found is not None):
         raise DocumentFormatMismatch(
-            f"the name says {expected.value}, the content is {found or 'something else'}", field="path"
+            f"The name says {expected.value}, the content is {found or 'something else'}.", field="path"
         )
 
 

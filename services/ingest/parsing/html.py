@@ -66,7 +66,7 @@ def parse_html(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     builder = TextBuilder(limits.max_characters)
     hidden = read_tree(root, builder) if root is not None else 0
     if root is None or not builder.blocks:
-        raise DocumentEmpty("holds no text", field="path")
+        raise DocumentEmpty("The file holds no text.", field="path")
     title = root.find(".//title")
     words = "" if title is None else squeeze(title.text or "")
     return ExtractedDocument(
@@ -90,10 +90,12 @@ def _decoded(data: bytes) -> str:
     try:
         encoding = codecs.lookup(named.group(1).decode("ascii")).name
         if encoding not in _ENCODINGS:
-            raise DocumentEncoding("names an encoding that no browser reads", field="path")
+            raise DocumentEncoding("The file names an encoding that no browser reads.", field="path")
         return codecs.decode(data, encoding)
     except (LookupError, UnicodeError) as error:
-        raise DocumentEncoding("neither UTF-8 nor what it names as its encoding", field="path") from error
+        raise DocumentEncoding(
+            "The file is neither UTF-8 nor in the encoding that it names.", field="path"
+        ) from error
 
 
 def parse_tree(text: str) -> etree._Element | None:
@@ -111,7 +113,7 @@ def parse_tree(text: str) -> etree._Element | None:
     try:
         root = etree.fromstring(data, etree.HTMLParser(encoding="utf-8", huge_tree=True, target=builder))
     except (etree.XMLSyntaxError, ValueError, AssertionError) as error:
-        raise DocumentCorrupt("nested too deep and broken", field="path") from error
+        raise DocumentCorrupt("The HTML is nested too deep, or broken.", field="path") from error
     return root
 
 

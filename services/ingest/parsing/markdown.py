@@ -56,7 +56,7 @@ def parse_markdown(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     builder = TextBuilder(limits.max_characters)
     hidden = read_tree(root, builder) if root is not None else 0
     if not builder.blocks:
-        raise DocumentEmpty("holds no text", field="path")
+        raise DocumentEmpty("The file holds no text.", field="path")
     title = named.group(1).strip("\"'") if named else None
     return ExtractedDocument(
         format=DocumentFormat.MARKDOWN,

@@ -78,7 +78,9 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
     pymupdf.no_recommend_layout()
     with _open(path) as document:
         if document.page_count > limits.max_pages:
-            raise DocumentTooLarge(f"{document.page_count} pages; at most {limits.max_pages}", field="path")
+            raise DocumentTooLarge(
+                f"The PDF has {document.page_count:,} pages, and may have {limits.max_pages:,}.", field="path"
+            )
         pages = _read_pages(document, limits, progress)
         title = _title(document)
     unreadable = tuple(
@@ -87,15 +89,15 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
     if not any(page.rows or page.tables for page in pages):
         if unreadable:
             raise DocumentUnreadable(_nothing_readable(pages), field="path")
-        raise DocumentEmpty("all pages are blank", field="path")
+        raise DocumentEmpty("All pages are blank.", field="path")
     return _assemble(title, pages, unreadable, limits)
 
 
 def _nothing_readable(pages: list[PageContent]) -> str:
     hidden = sum(page.hidden_characters for page in pages)
     if hidden:
-        return f"no page has text that can be seen; {hidden} characters are hidden, and over no scan"
-    return "no page has a text layer; scanned pages need OCR first"
+        return f"No page has text that can be seen; {hidden:,} characters are hidden, and over no scan."
+    return "No page has a text layer; scanned pages need OCR first."
 
 
 def _open(path: Path) -> pymupdf.Document:
@@ -104,13 +106,13 @@ def _open(path: Path) -> pymupdf.Document:
         is_locked = document.needs_pass
         page_count = 0 if is_locked else document.page_count
     except (mupdf.FzErrorBase, RuntimeError, ValueError) as error:
-        raise DocumentCorrupt("the PDF cannot be opened", field="path") from error
+        raise DocumentCorrupt("The PDF cannot be opened.", field="path") from error
     if is_locked:
-        raise DocumentEncrypted("the PDF needs a password", field="path")
+        raise DocumentEncrypted("The PDF needs a password.", field="path")
     if page_count == 0:
-        raise DocumentCorrupt("the PDF has no pages", field="path")
+        raise DocumentCorrupt("The PDF has no pages.", field="path")
     if document.is_repaired and not _ends(path):
-        raise DocumentCorrupt("the PDF is cut off: its end is missing", field="path")
+        raise DocumentCorrupt("The PDF is cut off: its end is missing.", field="path")
     return document
 
 
@@ -140,10 +142,12 @@ def _read_pages(document: pymupdf.Document, limits: ParsingLimits, progress: Pro
         except mupdf.FzErrorSystem as error:
             raise MemoryError from error
         except (mupdf.FzErrorBase, RuntimeError, ValueError) as error:
-            raise DocumentCorrupt(f"page {number + 1} cannot be read", field="path") from error
+            raise DocumentCorrupt(f"Page {number + 1} cannot be read.", field="path") from error
         characters += sum([len(row.text) for row in page.rows])
         if characters > limits.max_characters:
-            raise DocumentTooLarge(f"more than {limits.max_characters} characters of text", field="path")
+            raise DocumentTooLarge(
+                f"The file has more than {limits.max_characters:,} characters of text.", field="path"
+            )
         pages.append(page)
         if number % SHRINK_EVERY == SHRINK_EVERY - 1:
             pymupdf.TOOLS.store_shrink(100)

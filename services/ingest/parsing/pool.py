@@ -92,11 +92,11 @@ class Child:
                 elif (reading := assembler.take(message)) is not None:
                     return reading
         except TimeoutError as error:
-            raise DocumentParserFailed("reading it took too long", field="path") from error
+            raise DocumentParserFailed("Reading the file took too long.", field="path") from error
         except (ConnectionError, asyncio.IncompleteReadError) as error:
-            raise DocumentParserFailed("reading it crashed the parser", field="path") from error
+            raise DocumentParserFailed("Reading the file crashed the parser.", field="path") from error
         except (KeyError, TypeError, ValueError) as error:
-            raise DocumentParserFailed("the parser gave no usable answer", field="path") from error
+            raise DocumentParserFailed("The parser gave no usable answer.", field="path") from error
 
     async def _next_body(self) -> bytes:
         assert self.process.stdout is not None

@@ -60,15 +60,17 @@ def decode(data: bytes) -> str:
     `DocumentEmpty` for nothing but white space.
     """
     if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DocumentFormatMismatch("holds binary data, not text", field="path")
+        raise DocumentFormatMismatch("The file holds binary data, not text.", field="path")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DocumentEncoding(f"not UTF-8: byte {error.start} does not fit", field="path") from error
+        raise DocumentEncoding(
+            f"The file is not UTF-8: byte {error.start} does not fit.", field="path"
+        ) from error
     if len(_CONTROL.findall(text)) > CONTROL_SHARE * len(text):
-        raise DocumentFormatMismatch("holds binary data, not text", field="path")
+        raise DocumentFormatMismatch("The file holds binary data, not text.", field="path")
     if not text.strip():
-        raise DocumentEmpty("holds no text", field="path")
+        raise DocumentEmpty("The file holds no text.", field="path")
     return text
 
 
@@ -78,11 +80,13 @@ def parse_text(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     known = frozenset(mark for line in text.splitlines() if (mark := label(line)) is not None)
     text, marks = tell_apart(text, known)
     if len(text) > limits.max_characters:
-        raise DocumentTooLarge(f"more than {limits.max_characters} characters of text", field="path")
+        raise DocumentTooLarge(
+            f"The file has more than {limits.max_characters:,} characters of text.", field="path"
+        )
     text, spans = _over_pages(text, list(_paragraphs(text)))
     blocks = tuple(Block(BlockKind.PARAGRAPH, span) for span in spans)
     if not blocks:
-        raise DocumentEmpty("holds no text", field="path")
+        raise DocumentEmpty("The file holds no text.", field="path")
     return ExtractedDocument(
         DocumentFormat.TEXT, None, text, blocks, hidden_characters=unseen, reference_marks=marks
     )

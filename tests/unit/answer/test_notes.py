@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from services.answer.query.notes import cross_references
+from services.answer.corpus import Document
+from services.answer.query.notes import cross_references, hidden_text_notes, left_out_notes
+from tests.unit.answer.test_rendering import CITATION
 
 
 @pytest.mark.parametrize(
@@ -16,3 +18,24 @@ from services.answer.query.notes import cross_references
 )
 def test_references_to_other_clauses_are_found_as_written(quote, references):
     assert cross_references(quote) == references
+
+
+@pytest.mark.parametrize(
+    ("told", "notes"),
+    [
+        ({"reference_marks": 1}, ["From the text of “L” 1 footnote and reference mark was left out."]),
+        (
+            {"running_lines": 2},
+            ["From the text of “L” 2 lines of running headers and footers were left out."],
+        ),
+        (
+            {"hidden_characters": 1},
+            ["The file of “L” holds 1 character that its readers do not see; it was left out."],
+        ),
+        ({}, []),
+    ],
+)
+def test_a_note_tells_in_a_sentence_how_much_was_left_out(told, notes):
+    document = Document(CITATION.document, "L", "", "", (), **told)
+    found = [*left_out_notes([CITATION], [document]), *hidden_text_notes([CITATION], [document])]
+    assert [note.text for note in found] == notes

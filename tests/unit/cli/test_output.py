@@ -63,7 +63,7 @@ def test_a_message_is_printed_in_its_proto3_form(capsys):
 def test_results_in_a_pipe_are_lines_with_tabs(capsys):
     results = [
         FileResult("cme/a.pdf", Outcome.CREATED, 12, unreadable_pages=(3, 4), scanned_pages=(1,)),
-        FileResult("cme/c.pdf", Outcome.CREATED, hidden_characters=9, reference_marks=2, running_lines=14),
+        FileResult("cme/c.pdf", Outcome.CREATED, hidden_characters=9, reference_marks=1, running_lines=14),
         FileResult("cme/b.pdf", Outcome.FAILED, reason="DOCUMENT_CORRUPT: is\nbroken"),
     ]
 
@@ -71,9 +71,9 @@ def test_results_in_a_pipe_are_lines_with_tabs(capsys):
 
     assert capsys.readouterr().out.splitlines() == [
         "CREATED\tcme/a.pdf\t12\t2 pages without readable text: 3, 4; "
-        "1 pages whose words stand invisibly over an image: 1",
+        "1 page whose words stand invisibly over an image: 1",
         "CREATED\tcme/c.pdf\t\t9 characters hidden from readers, left out; "
-        "2 marks of footnotes and references, left out; 14 lines of running headers and footers, left out",
+        "1 mark of footnotes and references, left out; 14 lines of running headers and footers, left out",
         "FAILED\tcme/b.pdf\t\tDOCUMENT_CORRUPT: is broken",
         "3 documents: 2 created, 1 failed",
     ]
