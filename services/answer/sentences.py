@@ -71,6 +71,16 @@ def sentences_around(chunk: Chunk, span: Span) -> Span:
     return Span(min(span.start, held[0].start), max(span.end, held[-1].end)) if held else span
 
 
+def through_list(chunk: Chunk, span: Span) -> Span:
+    """`span` to the end of the list that its last sentence leads into; itself where that leads into none, or
+    stands in an earlier chunk."""
+    if span not in chunk.span:
+        return span
+    lists = [part.governs for part in chunk.context_before if part.span in span]
+    ends = [min(items.end, chunk.span.end) for items in lists if items.start >= span.end]
+    return Span(span.start, max(ends, default=span.end))
+
+
 def says_something(chunk: Chunk, span: Span) -> bool:
     """Whether `span` holds something of a sentence or row that is no heading and no header of a table."""
     everything = _all_of(chunk)

@@ -93,7 +93,15 @@ def _above(row: Stored, header: Sentence | None, citations: Citations) -> tuple[
 
 
 def without_repeated(quotes: Sequence[Stored]) -> list[Stored]:
-    """The quotes whose words are not all among those of another: a lead-in says nothing beside its item."""
+    """The quotes whose words are not all among those of another: a lead-in says nothing beside its item.
+
+    One that stands without any of its items is quoted with all of them.
+    """
+    standing = _not_held(quotes)
+    return _not_held(list(dict.fromkeys(one.with_list() for one in standing)))
+
+
+def _not_held(quotes: Sequence[Stored]) -> list[Stored]:
     return [one for one in quotes if not any(other.holds(one) for other in quotes)]
 
 
@@ -136,8 +144,9 @@ def borne_out(claims: Sequence[Claim], citations: Citations, question: str) -> S
             dropped.append(Dropped(number, why or Why.SAYS_NOTHING, rules))
     for lost in dropped:
         _drops.add(1, {"clausegate.dropped.why": lost.why})
+    above_of = {one.with_list(): above for one, above in held.items()} | held
     chosen = sorted(without_repeated(tuple(held)), key=_is_doubtful)
-    return Stated(tuple(_statement(one, held[one], citations) for one in chosen), tuple(dropped))
+    return Stated(tuple(_statement(one, above_of[one], citations) for one in chosen), tuple(dropped))
 
 
 def _fault(claim: Claim, quotes: Sequence[Stored], question: str) -> tuple[Why | None, tuple[LintRule, ...]]:

@@ -146,7 +146,8 @@ def _find(passage: Passage, citations: Citations) -> Stored | None:
     if chunk is None:
         return None
     quote = Quote(passage.content, chunk.chunk_id, chunk.document_id, passage.start, whole_sentences=True)
-    return citations.find(quote)
+    found = citations.find(quote)
+    return found.with_list() if found else None
 
 
 def _snippet(passage: Passage, found: Stored, citation: Citation, wanted: Wanted) -> Snippet:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chassis.errors import Conflict
 from services.answer.answers import Certificate, Citation, MatchLevel
 from services.answer.corpus import Chunk, Definition, Document, Span, TextDoubtKind
 from services.answer.parts import QuotePart, doubts_of, joined, pages_at, quote_parts, reading_of
-from services.answer.sentences import Sentence, says_something, sentences_around
+from services.answer.sentences import Sentence, says_something, sentences_around, through_list
 from services.answer.verification.places import find_in
 from services.answer.verification.signing import Signer
 
@@ -87,6 +87,14 @@ class Stored:
     def says_something(self) -> bool:
         """Whether it has more words than headings and headers of tables."""
         return says_something(self.chunk, self.span)
+
+    def with_list(self) -> Stored:
+        """The same to the end of the list that its last sentence leads into, as far as the chunk holds it.
+
+        By itself `The Vendor is not liable for:` says nothing, or too much.
+        """
+        span = through_list(self.chunk, self.span)
+        return replace(self, span=span, parts=quote_parts(self.chunk, span)) if span != self.span else self
 
     def holds(self, other: Stored) -> bool:
         """Whether all words of another quote of the document are among its own, and more."""

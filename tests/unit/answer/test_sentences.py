@@ -12,8 +12,9 @@ from services.answer.sentences import (
     sentences_around,
     sentences_of,
     table_header_of,
+    through_list,
 )
-from tests.unit.answer.listed import CONSENT, COPY, LEAD_IN, SECOND, items
+from tests.unit.answer.listed import CONSENT, COPY, DOCUMENT, FEES, LEAD_IN, SECOND, SHARE, items, span_of
 
 LAW = "This agreement is governed by the laws of the State of Illinois."
 
@@ -86,6 +87,21 @@ def around(part: Chunk, words: str) -> str:
     start = part.text.index(words)
     span = sentences_around(part, Span(start, start + len(words)))
     return part.text[span.start : span.end]
+
+
+@pytest.mark.parametrize(
+    ("of_chunk", "words", "whole"),
+    [
+        ((LEAD_IN, COPY, SHARE, CONSENT), LEAD_IN, f"{LEAD_IN}\n{COPY}\n{SHARE}"),
+        ((LEAD_IN, COPY), LEAD_IN, f"{LEAD_IN}\n{COPY}"),
+        ((LEAD_IN, COPY, SHARE), COPY, COPY),
+        ((FEES, LEAD_IN, COPY), FEES, FEES),
+    ],
+    ids=["list", "part of the list", "item", "other sentence"],
+)
+def test_a_lead_in_reaches_to_the_end_of_its_list(of_chunk, words, whole):
+    span = through_list(items(*of_chunk), span_of(words))
+    assert DOCUMENT[span.start : span.end] == whole
 
 
 BANNED = (

@@ -203,6 +203,22 @@ def test_a_lead_in_is_not_said_again_beside_its_items():
     ]
 
 
+def test_a_lead_in_alone_comes_with_its_whole_list():
+    _, kept = shown(ALL)
+    draft = Draft("What may the Licensee not do?", kept=(), definitions=(), calibrated=True)
+    wanted = [one for one in sentences_of(ALL) if one.text == LEAD_IN]
+    (statement,) = extracted(draft, wanted, kept)
+    assert statement.text == "\n".join([LEAD_IN, COPY, SHARE, CONSENT])
+
+
+def test_a_lead_in_that_a_model_quotes_alone_comes_with_its_whole_list():
+    handles, kept = shown(ALL)
+    said = [{"chunk": "c1", "quote": LEAD_IN}]
+    reply = AnswerReply.model_validate({"addressed": True, "statements": [{"text": LEAD_IN, "quotes": said}]})
+    (statement,) = borne_out(claims_of(reply, handles), kept, "What may the Licensee not do?").statements
+    assert statement.text == "\n".join([LEAD_IN, COPY, SHARE, CONSENT])
+
+
 def test_a_condition_that_a_claim_leaves_out_is_told_by_the_quote():
     stated, _ = said(("Derived data stay property of the Vendor.", [("c1", CONDITION)]))
     assert ([one.text for one in stated.statements], len(stated.dropped)) == ([CONDITION], 0)
