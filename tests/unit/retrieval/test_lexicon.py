@@ -35,6 +35,17 @@ def test_question_words_are_dropped():
     ]
 
 
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("How much does the Customer pay each month?", ["custom", "pay", "each", "month"]),
+        ("Within how many days is it due?", ["within", "day", "due"]),
+    ],
+)
+def test_a_question_for_an_amount_is_about_what_is_counted(question, about):
+    assert question_stems(question) == about
+
+
 @pytest.mark.parametrize("question", ["What is this contract?", "is it?"])
 def test_a_question_of_question_words_keeps_some(question):
     assert question_stems(question)
