@@ -12,12 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from services.answer.answers import Citation, Metadata
-from services.answer.articles.markup import added_markup
+from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import ContextTooSmall, Material, enclose, lay_out
 from services.answer.contracts import rewrite
 from services.answer.contracts.completion import Completer, Kept
@@ -25,15 +24,13 @@ from services.answer.contracts.rewrite import RewriteReply
 from services.answer.corpus import Assembled
 from services.answer.legible import legible
 from services.answer.limits import check_scope, check_text
+from services.answer.markup import added_markup
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.records.usage import StageUsage
 from services.answer.verification.citing import Citations, Origin, check_live, quote_in
 from services.answer.verification.lint import Finding, LintRule, lint
 from services.answer.verification.signing import Signer
-
-if TYPE_CHECKING:
-    from services.answer.clients.retrieval import RetrievalClient
 
 MAX_TEXT_CHARACTERS = 20_000
 MAX_INSTRUCTION_CHARACTERS = 2_000

@@ -9,10 +9,10 @@ from pydantic import Field, model_validator
 
 from inference.settings import ModelServerSettings
 from services.answer.contracts.completion import Strategy, TaskModel
-from services.answer.query.budget import BudgetLimits
-from services.answer.query.gate import GateLimits
-from services.answer.query.grading import Grading
-from services.answer.query.policy import Policy, SnippetLimits
+from services.answer.evidence.budget import BudgetLimits
+from services.answer.evidence.gate import GateLimits
+from services.answer.evidence.grading import Grading
+from services.answer.evidence.policy import Policy, SnippetLimits
 from services.answer.records.texts import TextMode
 from services.answer.records.usage import Price
 

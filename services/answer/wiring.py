@@ -36,10 +36,12 @@ from inference.recording import Recorder, Recording
 from inference.tokens import TokenCounter, token_counter
 from services.answer.articles.compiling import Compiling
 from services.answer.category_hints import Hints, load_hints
+from services.answer.checking.citations import Verifying
+from services.answer.checking.texts import Grounding
 from services.answer.clients.articles import ArticlesClient
 from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
 from services.answer.contracts.completion import Completer
-from services.answer.query.policy import Policy
+from services.answer.evidence.policy import Policy
 from services.answer.query.querying import Querying
 from services.answer.query_generation import QueryGeneration
 from services.answer.records.audit import Records
@@ -63,9 +65,7 @@ from services.answer.servicers.query_generation import QueryGenerationServicer
 from services.answer.servicers.research import ResearchServicer
 from services.answer.servicers.rewrite import RewriteServicer
 from services.answer.settings import AnswerSettings
-from services.answer.verification.grounding import Grounding
 from services.answer.verification.signing import Signer, read_keys
-from services.answer.verification.verifying import Verifying
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from chassis.channel import open_channel
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import project_service_pb2
 from services.answer.clients.retrieval import RetrievalClient
-from services.answer.query.questions import Question
+from services.answer.questions import Question
 from tests.contract.retrieval_index import Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from services.answer.context import Material, format_chunk
 from services.answer.contracts.article import ArticleReply, KeyClaim
 from services.answer.corpus import Chunk
-from services.answer.query.stating import overstates
 from services.answer.verification.lint.inventory import Inventory
+from services.answer.verification.overstatement import overstates
 
 _LIST_NUMBER = re.compile(r"^((?:[ \t]|[-*+>][ \t])*)\d{1,3}[.)](?=\s)", re.MULTILINE)
 

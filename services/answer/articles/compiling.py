@@ -12,12 +12,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
 from chassis.errors import Conflict
 from services.answer.answers import Metadata
-from services.answer.articles.articles import (
+from services.answer.article import (
     Article,
     ArticleClaim,
     ArticleScope,
@@ -28,26 +27,24 @@ from services.answer.articles.articles import (
     check,
 )
 from services.answer.articles.claims import carrier, held_by, unsupported
-from services.answer.articles.markup import neutralised
 from services.answer.articles.prose import Prose, broken_rules
+from services.answer.clients.articles import ArticlesClient
+from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import ContextTooSmall, Material, enclose, lay_out
 from services.answer.contracts import article
 from services.answer.contracts.article import ArticleReply, KeyClaim
 from services.answer.contracts.completion import Completer, Kept
 from services.answer.corpus import Assembled, Chunk
+from services.answer.evidence.policy import Policy
 from services.answer.legible import legible
-from services.answer.query.policy import Policy
-from services.answer.query.stating import overstates
+from services.answer.markup import neutralised
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.records.usage import StageUsage
 from services.answer.verification.citing import Citations, Origin, check_live, quote_in
 from services.answer.verification.lint.inventory import Inventory
+from services.answer.verification.overstatement import overstates
 from services.answer.verification.signing import Signer
-
-if TYPE_CHECKING:
-    from services.answer.clients.articles import ArticlesClient
-    from services.answer.clients.retrieval import RetrievalClient
 
 READINGS = 2
 """Times that the documents are read when one is replaced meanwhile."""

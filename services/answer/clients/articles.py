@@ -14,7 +14,7 @@ from chassis.status import upstream_errors
 from clausegate.corpus.v1 import article_pb2
 from clausegate.retrieval.v1 import article_store_service_pb2 as store_pb2
 from clausegate.retrieval.v1.article_store_service_pb2_grpc import ArticleStoreServiceStub
-from services.answer.articles.articles import Article, ArticleClaim, ArticleScope
+from services.answer.article import Article, ArticleClaim, ArticleScope
 from services.answer.servicers.wire import citation_to_wire, timestamp_to_wire
 
 _T = TypeVar("_T")

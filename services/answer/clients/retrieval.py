@@ -20,7 +20,7 @@ from clausegate.retrieval.v1.project_service_pb2_grpc import ProjectServiceStub
 from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
 from services.answer import corpus
 from services.answer.clients import wire
-from services.answer.query.questions import Question
+from services.answer.questions import Question
 from services.answer.sentences import Sentence
 
 RETRIED_SERVICES = ("clausegate.retrieval.v1.RetrievalService", "clausegate.retrieval.v1.DocumentService")

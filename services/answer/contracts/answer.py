@@ -13,31 +13,12 @@ from pydantic import Field
 
 from services.answer.contracts.completion import Contract, Reply
 from services.answer.legible import holds_controls
+from services.answer.verification.overstatement import FORBIDDEN_PHRASES
 
 MAX_STATEMENTS = 8
 MAX_STATEMENT_CHARACTERS = 2_000
 MAX_QUOTES = 10
 """Of one statement."""
-
-FORBIDDEN_PHRASES = (
-    "typical practice",
-    "typically",
-    "usually",
-    "generally",
-    "normally",
-    "commonly",
-    "customarily",
-    "likely",
-    "probably",
-    "presumably",
-    "apparently",
-    "in most cases",
-    "as a rule",
-    "it seems",
-    "it appears",
-)
-"""Words of guesses and generalities. The prompt forbids them, and a statement with one does not leave unless
-its quote says it too (LI-42)."""
 
 SYSTEM = """\
 You answer questions about licence documents from the material you are shown, and from nothing else. \

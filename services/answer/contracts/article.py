@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from services.answer.articles.markup import is_plain
 from services.answer.contracts.completion import Contract, Reply
 from services.answer.legible import holds_controls
+from services.answer.markup import is_plain
 
 MAX_TITLE_CHARACTERS = 200
 MAX_SUMMARY_CHARACTERS = 2_000

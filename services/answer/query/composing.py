@@ -15,13 +15,13 @@ from services.answer.answers import (
     SupportingClause,
 )
 from services.answer.corpus import Chunk, Definition, Document, ResolvedDefinition
-from services.answer.parts import outside, pages_at
+from services.answer.evidence.grading import GradedCandidate, clause_of
 from services.answer.query import notes
 from services.answer.query.conflicts import find_conflicts
 from services.answer.query.defining import conflicts_of, defines, term_asked_for
-from services.answer.query.grading import GradedCandidate
 from services.answer.sentences import sentences_of
 from services.answer.verification.citing import Citations, quote_of_definition, quote_of_sentence
+from services.answer.verification.doubts import doubt_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def compose(
     clauses = tuple(_clauses(draft, quoted, chunks))
     told = [*notes.begins_earlier_notes(quoted, chunks), *_cut_definitions(draft, citations)]
     told += _notes(draft, citations, quoted, definitions, clauses, documents)
-    told += notes.doubt_notes(citations.all, chunks)
+    told += doubt_notes(citations.all, chunks)
     return Answer(citations.all, _headed(statements, told), clauses, definitions, tuple(told))
 
 
@@ -82,29 +82,6 @@ def _headed(statements: tuple[Statement, ...], told: Iterable[Note]) -> tuple[St
     if any(not weak.issuperset(one.citation_numbers) for one in statements):
         return statements
     return tuple(replace(one, possibly_related=True) for one in statements)
-
-
-def clause_of(graded: GradedCandidate, chunk: Chunk) -> SupportingClause:
-    """A passage with what the gate thinks of it; nothing of it is quoted yet."""
-    page, last_page = pages_at(chunk, chunk.span)
-    return SupportingClause(
-        chunk_id=chunk.chunk_id,
-        chunk_alias=chunk.alias,
-        document=chunk.document_id,
-        source=chunk.source,
-        title=chunk.title,
-        section=chunk.section,
-        page=page,
-        last_page=last_page,
-        text=chunk.text,
-        span=chunk.span,
-        quoted=(),
-        grade=graded.grade,
-        probability=graded.probability,
-        score=graded.score,
-        context_before=outside(chunk, chunk.context_before),
-        context_after=outside(chunk, chunk.context_after),
-    )
 
 
 def _clauses(

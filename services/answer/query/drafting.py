@@ -7,29 +7,26 @@ definitions, clauses and notes, is the same for both.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from inference.tokens import TokenCounter
 from services.answer.answers import Answer, RefusalReason, Statement
+from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import format_chunk, format_entry
 from services.answer.contracts.answer import CONTRACT
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Definition, Found, ResolvedDefinition
+from services.answer.evidence.budget import pack
+from services.answer.evidence.extraction import choose_sentences
+from services.answer.evidence.grading import GradedCandidate
+from services.answer.evidence.policy import Policy
 from services.answer.query import answering, defining, stating
-from services.answer.query.budget import pack
 from services.answer.query.composing import Draft, compose
-from services.answer.query.extraction import choose_sentences
-from services.answer.query.grading import GradedCandidate
-from services.answer.query.policy import Policy
 from services.answer.query.stating import Claim
 from services.answer.records.tasks import Task
 from services.answer.records.tracking import Progress
 from services.answer.sentences import Sentence, whole
 from services.answer.verification.citing import Citations, Origin, check_live
 from services.answer.verification.signing import Signer
-
-if TYPE_CHECKING:
-    from services.answer.clients.retrieval import RetrievalClient
 
 
 class Drafting:
@@ -127,7 +124,7 @@ class Drafting:
                 statements = stating.extracted(draft, sentences, citations)
             else:
                 check_live([quote.chunk_id for claim in claims for quote in claim.quotes], chunks)
-                stated = stating.borne_out(claims, citations, draft.question)
+                stated = stating.supported_claims(claims, citations, draft.question)
                 statements, progress.dropped = stated.statements, stated.dropped
                 progress.dropped_statements = len(stated.dropped)
                 draft = _with_definitions_in_use(draft, statements)

@@ -12,10 +12,10 @@ from services.answer.context import CODE_TOKENS, SAMPLE_CODE, format_entry
 from services.answer.contracts import answer, grade
 from services.answer.contracts.completion import Completer, Contract, Reply
 from services.answer.corpus import Chunk, ResolvedDefinition
+from services.answer.evidence.grading import Grading
+from services.answer.evidence.policy import Policy
 from services.answer.query import answering, model_grading
 from services.answer.query.defining import MAX_DEFINITIONS, as_chunk
-from services.answer.query.grading import Grading
-from services.answer.query.policy import Policy
 from services.answer.records.usage import Ledger
 
 R = TypeVar("R", bound=Reply)

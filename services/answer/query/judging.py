@@ -18,17 +18,15 @@ from inference.recording import ReplayDiverged
 from services.answer.answers import GateDecision
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Found
-from services.answer.query import gate, grading
-from services.answer.query.grading import GradedCandidate, Grading
+from services.answer.evidence import gate, grading
+from services.answer.evidence.grading import GradedCandidate, Grading
+from services.answer.evidence.policy import Policy
 from services.answer.query.model_grading import Grades, grade_each, grade_together
-from services.answer.query.policy import Policy
-from services.answer.query.questions import Question
+from services.answer.questions import Question
 from services.answer.records.tasks import Task
 from services.answer.records.usage import BudgetExceeded
 
 logger = logging.getLogger(__name__)
-
-LOCAL_GRADER = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +63,14 @@ class Judge:
             ranked = grading.rank_by_similarity(found, use_bm25=self._policy.raw_gate_uses_bm25)
             return self._keep(ranked, "")
         if not found.candidates or not self.asks_model(question):
-            return self._keep(grading.grade_locally(found), LOCAL_GRADER)
+            return self._keep(grading.grade_locally(found), grading.LOCAL_GRADER)
         try:
             grades = await self._ask(task, question, found)
         except (BudgetExceeded, ReplayDiverged):
             raise
         except ServiceError as error:
             logger.warning("a model's grading failed", extra={"reason": error.reason})
-            local = self._keep(grading.grade_locally(found), LOCAL_GRADER)
+            local = self._keep(grading.grade_locally(found), grading.LOCAL_GRADER)
             return replace(local, failure=error.reason)
         ranked = grading.apply_grades(found, grades.by_chunk)
         strong = grading.keep_graded(ranked, self._policy.relevance_threshold, len(ranked))

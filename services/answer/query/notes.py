@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from services.answer.answers import Citation, Note, NoteKind, SupportingClause
-from services.answer.corpus import Chunk, Document, TextDoubtKind
-from services.answer.parts import doubts_of
+from services.answer.corpus import Chunk, Document
 from services.answer.query.conflicts import ValueConflict
 from services.answer.sentences import begins_earlier
 
@@ -64,20 +63,6 @@ def definition_goes_on_note(term: str, citation: Citation) -> Note:
         "since it may take something out."
     )
     return Note(NoteKind.CUT_QUOTE, text, (citation.number,))
-
-
-def doubt_notes(citations: Iterable[Citation], chunks: Mapping[str, Chunk]) -> tuple[Note, ...]:
-    """One note for each reason to doubt the text of quotes."""
-    doubted: dict[TextDoubtKind, list[int]] = {}
-    for citation in citations:
-        for kind in doubts_of(chunks[citation.chunk_id], citation.parts):
-            doubted.setdefault(kind, []).append(citation.number)
-    return tuple(doubt_note(kind, tuple(numbers)) for kind, numbers in doubted.items())
-
-
-def doubt_note(kind: TextDoubtKind, numbers: tuple[int, ...]) -> Note:
-    """Why the text of quotes may not be what the file shows."""
-    return Note(*_DOUBTS[kind], numbers)
 
 
 def left_out_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
@@ -169,22 +154,6 @@ UNCALIBRATED = Note(
     "The threshold for refusing is not calibrated: fewer than 20 other documents are indexed, or the "
     "embedding model is not the one that it was measured with.",
 )
-
-
-_DOUBTS = {
-    TextDoubtKind.READING_ORDER: (
-        NoteKind.READING_ORDER,
-        "The reading order of this part of the page is uncertain: compare with the original.",
-    ),
-    TextDoubtKind.MISSING_WORDS: (
-        NoteKind.MISSING_WORDS,
-        "Words of this sentence could not be read, and may turn it round: compare with the original.",
-    ),
-    TextDoubtKind.UNKNOWN: (
-        NoteKind.DOUBTFUL_TEXT,
-        "This part of the text may not be what the page shows: compare with the original.",
-    ),
-}
 
 
 def _count(number: int, thing: str, of: str = "") -> str:

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
 from chassis.telemetry import stage
 from inference.tokens import TokenCounter
 from services.answer.answers import Answer, DryRun, GateDecision, GateRule, RefusalReason
+from services.answer.clients.retrieval import RetrievalClient
 from services.answer.contracts.answer import CONTRACT
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Found
+from services.answer.evidence.grading import clause_of
+from services.answer.evidence.policy import Policy
 from services.answer.query import refusing
-from services.answer.query.composing import clause_of
 from services.answer.query.drafting import Drafting
 from services.answer.query.estimating import Estimates
 from services.answer.query.events import (
@@ -35,18 +36,14 @@ from services.answer.query.events import (
     unfold,
 )
 from services.answer.query.judging import Judge
-from services.answer.query.policy import Policy
-from services.answer.query.questions import Question, check
 from services.answer.query.rendering import render_markdown, render_text
+from services.answer.questions import Question, check
 from services.answer.records.explaining import explain
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import Progress, TaskName, debug_record
 from services.answer.sentences import whole
 from services.answer.verification.citing import EXTRACTIVE
 from services.answer.verification.signing import Signer
-
-if TYPE_CHECKING:
-    from services.answer.clients.retrieval import RetrievalClient
 
 MAX_NEAREST_CLAUSES = 3
 

@@ -1,4 +1,4 @@
-"""What an answer may say: extracts word for word, or a model's claims as far as stored text bears them out.
+"""What an answer may say: extracts word for word, or a model's claims that stored text supports.
 
 A model's claim counts only with quotes that stand in their chunks, and only if it neither says what the lint
 misses in them nor guesses. What leaves are its quotes, whole sentences: no check of words can tell whether a
@@ -7,18 +7,16 @@ shorter one means the same (`the Subscriber owns it` of `the Vendor denies that 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from chassis.telemetry import counter
 from services.answer.answers import Statement
-from services.answer.contracts.answer import FORBIDDEN_PHRASES, AnswerReply
+from services.answer.contracts.answer import AnswerReply
 from services.answer.corpus import Chunk
-from services.answer.legible import legible
+from services.answer.evidence.extraction import MAX_STATEMENTS
 from services.answer.query.composing import Draft
-from services.answer.query.extraction import MAX_STATEMENTS
 from services.answer.sentences import Sentence, table_header_of
 from services.answer.verification.citing import (
     Citations,
@@ -27,10 +25,10 @@ from services.answer.verification.citing import (
     quote_of_definition,
     quote_of_sentence,
 )
-from services.answer.verification.lint import LintRule, lint, replaced_words
+from services.answer.verification.lint import LintRule, lint
+from services.answer.verification.overstatement import guesses, plain
 
 _drops = counter(__name__, "clausegate.statements.dropped", "A model's statements kept back.", "{statement}")
-_GUESS = re.compile(rf"\b(?:{'|'.join(FORBIDDEN_PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +127,8 @@ def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, 
     )
 
 
-def borne_out(claims: Sequence[Claim], citations: Citations, question: str) -> Stated:
-    """The claims as far as the stored text bears them out, in order, what is doubtful last; nothing is said
+def supported_claims(claims: Sequence[Claim], citations: Citations, question: str) -> Stated:
+    """The claims that stored text supports, as its quotes, in order, doubtful ones last; nothing is said
     twice."""
     held, dropped = dict[Stored, tuple[Stored, ...]](), list[Dropped]()
     for number, claim in enumerate(claims, start=1):
@@ -160,7 +158,7 @@ def _fault(claim: Claim, quotes: Sequence[Stored], question: str) -> tuple[Why |
     if claim.text in [plain(words) for one in quotes for words in (one.words, one.text, one.without_dots)]:
         return None, ()
     readings = [one.reading for one in quotes]
-    if _guesses(claim.text, readings):
+    if guesses(claim.text, readings):
         return Why.GUESS, ()
     rules = dict.fromkeys(one.rule for one in lint(claim.text, readings, question))
     broken = tuple(rule for rule in rules if rule is not LintRule.CONDITION)
@@ -176,24 +174,6 @@ def _statement(quote: Stored, above: Sequence[Stored], citations: Citations) -> 
 
 def _is_doubtful(quote: Stored) -> bool:
     return bool(quote.doubts)
-
-
-def overstates(text: str, quotes: Sequence[str], question: str = "") -> bool:
-    """Whether a text says more than its quotes, or has a word in the place of one of theirs."""
-    replaced = replaced_words(text, quotes, question)
-    return _guesses(text, quotes) or bool(replaced) or bool(lint(text, quotes, question))
-
-
-def _guesses(text: str, quotes: Sequence[str]) -> bool:
-    """Whether a text holds a forbidden phrase that none of its quotes holds (LI-42)."""
-    phrases = {" ".join(match.group().lower().split()) for match in _GUESS.finditer(text)}
-    said = {" ".join(match.group().lower().split()) for one in quotes for match in _GUESS.finditer(one)}
-    return not phrases <= said
-
-
-def plain(text: str) -> str:
-    """A model's words on one line, without characters that nobody sees."""
-    return " ".join(legible(text).split())
 
 
 def _is_said(quote: Quote, found: Sequence[Stored]) -> bool:

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from services.answer.answers import GateDecision
 from services.answer.corpus import ResolvedDefinition
-from services.answer.query.grading import GradedCandidate
+from services.answer.evidence.grading import GradedCandidate
 from services.answer.query.stating import Dropped
 from services.answer.records.tracking import Progress
 

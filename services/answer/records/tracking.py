@@ -16,9 +16,9 @@ from chassis.telemetry import stage
 from inference.chat.model import TokenUsage
 from services.answer.answers import Answer, GateDecision, GateTier
 from services.answer.corpus import Found, Leg, ResolvedDefinition
-from services.answer.query.budget import BudgetReport
-from services.answer.query.grading import GradedCandidate
-from services.answer.query.questions import Question
+from services.answer.evidence.budget import BudgetReport
+from services.answer.evidence.grading import GradedCandidate
+from services.answer.questions import Question
 from services.answer.records.usage import Ledger
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 
 from services.answer.contracts.snippets import MAX_SNIPPETS
 from services.answer.corpus import Found, Span
-from services.answer.query.extraction import choose_sentences
-from services.answer.query.grading import GradedCandidate
+from services.answer.evidence.extraction import choose_sentences
+from services.answer.evidence.grading import GradedCandidate
 from services.answer.research.snippets import Passage
 from services.answer.sentences import Sentence
 

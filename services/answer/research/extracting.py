@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from inference.tokens import TokenCounter
 from services.answer.answers import GateRule, RefusalReason
+from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import format_chunk, lay_out
 from services.answer.contracts import snippets as contract
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Chunk, Found
-from services.answer.query import gate, grading
-from services.answer.query.grading import GradedCandidate
-from services.answer.query.policy import Policy
+from services.answer.evidence import gate, grading
+from services.answer.evidence.grading import GradedCandidate
+from services.answer.evidence.policy import Policy
 from services.answer.records.tasks import Task
 from services.answer.records.usage import StageUsage
 from services.answer.research.excerpts import excerpts
@@ -28,9 +28,6 @@ from services.answer.research.snippets import Delivered, Passage, Snippet, Wante
 from services.answer.research.wording import NOTHING_FOUND, none_stands
 from services.answer.verification.citing import EXTRACTIVE, Citations, Origin, check_live
 from services.answer.verification.signing import Signer
-
-if TYPE_CHECKING:
-    from services.answer.clients.retrieval import RetrievalClient
 
 ASKED_THRESHOLD = 0.0
 """Evidence that a model is asked for: more than the question finds in documents where nobody asked.

@@ -9,16 +9,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput, ServiceError
 from services.answer.answers import Metadata
+from services.answer.clients.retrieval import RetrievalClient
 from services.answer.contracts.snippets import MAX_SNIPPETS
 from services.answer.corpus import Background, Found, Leg
+from services.answer.evidence.grading import LOCAL_GRADER
+from services.answer.evidence.policy import Policy
 from services.answer.limits import check_text
-from services.answer.query.policy import Policy
-from services.answer.query.questions import MAX_QUERY_CHARACTERS, Question
+from services.answer.questions import MAX_QUERY_CHARACTERS, Question
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.research.caching import ResultCache
@@ -26,10 +27,6 @@ from services.answer.research.extracting import Extraction, Extractor
 from services.answer.research.scopes import EVERY_SOURCE, Scope, check_source_ids, named_field, scope_of
 from services.answer.research.snippets import Unverified, Wanted
 
-if TYPE_CHECKING:
-    from services.answer.clients.retrieval import RetrievalClient
-
-LOCAL_GRADER = "local"
 NOTHING = Found("", "", (), Leg(0, None), Leg(0, None), 0, 0, Background(0.0, False), {}, (), (), "")
 """What a search of no documents finds."""
 

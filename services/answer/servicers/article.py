@@ -7,7 +7,7 @@ import grpc
 from chassis.auth import current_caller
 from clausegate.answer.v1 import article_service_pb2 as articles_pb2
 from clausegate.answer.v1.article_service_pb2_grpc import ArticleServiceServicer
-from services.answer.articles.articles import ArticleScope, CompileRequest
+from services.answer.article import ArticleScope, CompileRequest
 from services.answer.articles.compiling import Compiling
 from services.answer.clients.articles import ArticlesClient, article_to_wire
 from services.answer.servicers.wire import metadata_to_wire, usage_to_wire

@@ -9,6 +9,8 @@ from clausegate.answer.v1 import grounding_service_pb2 as grounding_pb2
 from clausegate.answer.v1.grounding_service_pb2_grpc import GroundingServiceServicer
 from clausegate.corpus.v1 import citation_pb2
 from services.answer.answers import Certificate, Citation, MatchLevel
+from services.answer.checking.citations import Verification, Verifying
+from services.answer.checking.texts import Asked, Checked, Grounding
 from services.answer.corpus import Span
 from services.answer.parts import QuotePart
 from services.answer.servicers.wire import (
@@ -18,8 +20,7 @@ from services.answer.servicers.wire import (
     note_to_wire,
     span_to_wire,
 )
-from services.answer.verification.grounding import Asked, Checked, CheckedClaim, Claim, Grounding
-from services.answer.verification.verifying import Verification, Verifying
+from services.answer.verification.grounding import CheckedClaim, Claim
 
 CheckContext = grpc.aio.ServicerContext[
     grounding_pb2.CheckGroundingRequest, grounding_pb2.CheckGroundingResponse

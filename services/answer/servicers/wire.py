@@ -16,7 +16,7 @@ from services.answer import answers
 from services.answer.corpus import Span
 from services.answer.parts import QuotePart
 from services.answer.query import events
-from services.answer.query.questions import Question
+from services.answer.questions import Question
 from services.answer.records.usage import StageUsage
 from services.answer.servicers.debug import debug_to_wire, gate_to_wire
 

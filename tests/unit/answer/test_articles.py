@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chassis.errors import InvalidInput
-from services.answer.articles.articles import ArticleScope, CompileRequest, check
+from services.answer.article import ArticleScope, CompileRequest, check
 
 NAMES = st.lists(st.text(min_size=1, max_size=20), max_size=3).map(tuple)
 

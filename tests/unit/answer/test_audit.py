@@ -11,7 +11,7 @@ from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from inference.chat.model import TokenUsage
 from services.answer.answers import GateDecision, GateRule, GateTier
-from services.answer.query.questions import Question
+from services.answer.questions import Question
 from services.answer.records.audit import AuditUnavailable, Outcome, Records
 from services.answer.records.chain import AuditLog
 from services.answer.records.lines import Keys

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from inference.tokens import TokenCounter, estimate
 from services.answer.context import format_chunk
 from services.answer.corpus import Candidate, Chunk, Span
-from services.answer.query.budget import BudgetLimits, pack
-from services.answer.query.grading import GradedCandidate
+from services.answer.evidence.budget import BudgetLimits, pack
+from services.answer.evidence.grading import GradedCandidate
 
 BY_CHARACTER = TokenCounter("characters", len)
 chunks = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 200)), max_size=12)

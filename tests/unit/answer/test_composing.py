@@ -15,8 +15,8 @@ from services.answer.corpus import (
     TextDoubt,
     TextDoubtKind,
 )
+from services.answer.evidence.grading import GradedCandidate
 from services.answer.query.composing import Draft, compose
-from services.answer.query.grading import GradedCandidate
 from services.answer.query.stating import extracted
 from services.answer.sentences import sentences_of
 from services.answer.verification.citing import Citations, Origin

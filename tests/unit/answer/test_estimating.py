@@ -8,13 +8,13 @@ from services.answer.context import format_entry, lay_out
 from services.answer.contracts import answer, grade
 from services.answer.contracts.completion import Completer, TaskModel
 from services.answer.corpus import Chunk, Definition, ResolvedDefinition, Span
+from services.answer.evidence.budget import BudgetLimits
+from services.answer.evidence.grading import Grading
+from services.answer.evidence.policy import Policy
 from services.answer.query import answering
-from services.answer.query.budget import BudgetLimits
 from services.answer.query.defining import as_chunk
 from services.answer.query.estimating import Estimates
-from services.answer.query.grading import Grading
 from services.answer.query.model_grading import passages_of, prompt_of
-from services.answer.query.policy import Policy
 from services.answer.records.usage import Ledger, Price
 
 BY_CHARACTER = TokenCounter("characters", len)

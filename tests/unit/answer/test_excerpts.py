@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
-from services.answer.query.grading import GradedCandidate
+from services.answer.evidence.grading import GradedCandidate
 from services.answer.research.excerpts import excerpts
 from services.answer.stems import stems_of
 

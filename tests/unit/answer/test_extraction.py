@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
-from services.answer.query.extraction import choose_sentences, score_sentences
-from services.answer.query.grading import GradedCandidate
+from services.answer.evidence.extraction import choose_sentences, score_sentences
+from services.answer.evidence.grading import GradedCandidate
 from services.answer.stems import stems_of
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each device."

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from services.answer.answers import GateRule, GateTier
 from services.answer.corpus import Candidate, Chunk, Span
-from services.answer.query.gate import GateLimits, collapse_near_duplicates, decide_graded, decide_raw
-from services.answer.query.grading import GradedCandidate
+from services.answer.evidence.gate import GateLimits, collapse_near_duplicates, decide_graded, decide_raw
+from services.answer.evidence.grading import GradedCandidate
 
 LIMITS = GateLimits()
 scores = st.lists(st.floats(-1, 2, allow_nan=False), max_size=20)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span
-from services.answer.query import grading
-from services.answer.query.grading import GradedCandidate
+from services.answer.evidence import grading
+from services.answer.evidence.grading import GradedCandidate
 
 CALIBRATED = Background(mean=0.6, calibrated=True)
 evidence = st.floats(-1, 2, allow_nan=False)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from services.answer.articles.markup import added_markup, is_plain, neutralised
+from services.answer.markup import added_markup, is_plain, neutralised
 
 ACTIVE = {"link_open", "image", "html_inline", "html_block"}
 MARKS = [*"[]()!<>\\`&;:/a \n\"'|*_\t", "\n\n", "- ", "> ", "---", "    ", "```\n", "~~~", "//"]

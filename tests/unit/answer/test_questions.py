@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from chassis.errors import InvalidInput
-from services.answer.query.questions import Question, check
+from services.answer.questions import Question, check
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from services.answer.contracts.completion import Strategy, TaskModel
-from services.answer.query.grading import Grading
-from services.answer.query.policy import Policy
+from services.answer.evidence.grading import Grading
+from services.answer.evidence.policy import Policy
 from services.answer.records.usage import Price
 from services.answer.settings import AnswerSettings
 

@@ -5,7 +5,7 @@ import pytest
 from services.answer.contracts.answer import AnswerReply
 from services.answer.corpus import Chunk, Document, Span
 from services.answer.query.composing import Draft
-from services.answer.query.stating import Why, borne_out, claims_of, extracted
+from services.answer.query.stating import Why, claims_of, extracted, supported_claims
 from services.answer.sentences import sentences_of
 from services.answer.verification.citing import Citations, Origin
 from services.answer.verification.lint import LintRule
@@ -55,7 +55,7 @@ def said(*statements: tuple[str, list[tuple[str, str]]], question: str = "What i
         }
     )
     kept = citations()
-    return borne_out(claims_of(reply, HANDLES), kept, question), kept
+    return supported_claims(claims_of(reply, HANDLES), kept, question), kept
 
 
 def test_a_statement_that_its_quotes_bear_out_leaves_as_the_quotes():
@@ -179,7 +179,7 @@ def test_whatever_a_model_quotes_of_an_item_its_lead_in_and_condition_leave_with
     handles, kept = shown(SECOND)
     said = [{"chunk": "c1", "quote": quote} for quote in quotes]
     reply = AnswerReply.model_validate({"addressed": True, "statements": [{"text": text, "quotes": said}]})
-    stated = borne_out(claims_of(reply, handles), kept, "May the Licensee share the Data?")
+    stated = supported_claims(claims_of(reply, handles), kept, "May the Licensee share the Data?")
     assert [one.text for one in stated.statements] == [f"{LEAD_IN} … {SHARE} … {CONSENT}"]
 
 
@@ -188,7 +188,7 @@ def test_a_claim_that_turns_a_prohibition_round_is_dropped():
     quotes = [{"chunk": "c1", "quote": "Share the Data with any third party for commercial purposes."}]
     text = "The Licensee may share the Data with any third party for commercial purposes."
     reply = AnswerReply.model_validate({"addressed": True, "statements": [{"text": text, "quotes": quotes}]})
-    stated = borne_out(claims_of(reply, handles), kept, "May the Licensee share the Data?")
+    stated = supported_claims(claims_of(reply, handles), kept, "May the Licensee share the Data?")
     assert (stated.statements, [one.why for one in stated.dropped]) == ((), [Why.GOES_BEYOND])
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from services.answer.contracts.answer import (
     CONTRACT,
-    FORBIDDEN_PHRASES,
     MAX_STATEMENTS,
     AnswerReply,
     GivenQuote,
@@ -14,6 +13,7 @@ from services.answer.contracts.answer import (
     broken_rules,
     prompt,
 )
+from services.answer.verification.overstatement import FORBIDDEN_PHRASES
 
 SYSTEM = " ".join(CONTRACT.system.split())
 QUOTES = [GivenQuote(chunk="c1", quote="The fee is USD 120.")]

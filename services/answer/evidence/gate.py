@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from services.answer.answers import GateDecision, GateRule, GateTier
-from services.answer.query.grading import GradedCandidate
+from services.answer.evidence.grading import GradedCandidate
 
 SHINGLE_WORDS = 5
 DUPLICATE_SHARE = 0.8

@@ -11,8 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from services.answer.corpus import Background, Candidate, Found
+from services.answer.answers import SupportingClause
+from services.answer.corpus import Background, Candidate, Chunk, Found
+from services.answer.parts import outside, pages_at
 
+LOCAL_GRADER = "local"
+"""Stands for a model's name where local evidence grades."""
 BACKGROUND_WEIGHT = 0.5
 """Share of the background that is taken off: 1.0 refuses a little more on balanced questions and is clearly
 harmful on natural ones (CUAD dev, AUROC .849 against .806)."""
@@ -127,3 +131,26 @@ def keep_graded(
     """
     enough = [one for one in ranked if one.score >= threshold]
     return tuple(enough[:at_most] or ranked[:1])
+
+
+def clause_of(graded: GradedCandidate, chunk: Chunk) -> SupportingClause:
+    """A passage with what the gate thinks of it; nothing of it is quoted yet."""
+    page, last_page = pages_at(chunk, chunk.span)
+    return SupportingClause(
+        chunk_id=chunk.chunk_id,
+        chunk_alias=chunk.alias,
+        document=chunk.document_id,
+        source=chunk.source,
+        title=chunk.title,
+        section=chunk.section,
+        page=page,
+        last_page=last_page,
+        text=chunk.text,
+        span=chunk.span,
+        quoted=(),
+        grade=graded.grade,
+        probability=graded.probability,
+        score=graded.score,
+        context_before=outside(chunk, chunk.context_before),
+        context_after=outside(chunk, chunk.context_after),
+    )

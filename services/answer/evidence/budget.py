@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inference.tokens import TokenCounter
 from services.answer.context import format_chunk
 from services.answer.corpus import Chunk
-from services.answer.query.grading import GradedCandidate
+from services.answer.evidence.grading import GradedCandidate
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from rank_bm25 import BM25Okapi
 
 from services.answer.corpus import Candidate, Found, Span
-from services.answer.query.grading import GradedCandidate
+from services.answer.evidence.grading import GradedCandidate
 from services.answer.sentences import Sentence, read_as, said_by, sentences_of
 from services.answer.stems import stems_of
 

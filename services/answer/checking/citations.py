@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from services.answer.answers import Certificate, Citation, MatchLevel
+from services.answer.clients.retrieval import RetrievalClient
 from services.answer.corpus import Document, Span
 from services.answer.limits import MAX_SCOPE_BYTES, check_text
 from services.answer.parts import QuotePart, joined
@@ -20,9 +20,6 @@ from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.verification.places import Place, find_governed, level_at, loosest, strictness
 from services.answer.verification.signing import SignatureState, Signer
-
-if TYPE_CHECKING:
-    from services.answer.clients.retrieval import RetrievalClient
 
 MAX_QUOTE_CHARACTERS = 20_000
 """More than any chunk has, so that whatever was cited can be verified."""

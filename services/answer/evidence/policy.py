@@ -6,9 +6,9 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 
-from services.answer.query.budget import BudgetLimits
-from services.answer.query.gate import GateLimits
-from services.answer.query.grading import Grading
+from services.answer.evidence.budget import BudgetLimits
+from services.answer.evidence.gate import GateLimits
+from services.answer.evidence.grading import Grading
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Checks what callers send: texts written elsewhere, and citations."""
