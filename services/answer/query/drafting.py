@@ -21,9 +21,9 @@ from services.answer.evidence.grading import GradedCandidate
 from services.answer.evidence.policy import Policy
 from services.answer.query import answering, defining, stating
 from services.answer.query.composing import Draft, compose
+from services.answer.query.progress import Progress
 from services.answer.query.stating import Claim
 from services.answer.records.tasks import Task
-from services.answer.records.tracking import Progress
 from services.answer.sentences import Sentence, whole
 from services.answer.verification.citing import Citations, Origin, check_live
 from services.answer.verification.signing import Signer

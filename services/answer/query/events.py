@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from services.answer.answers import (
     Answer,
@@ -17,8 +18,6 @@ from services.answer.answers import (
     Statement,
     SupportingClause,
 )
-from services.answer.records.explaining import Explanation
-from services.answer.records.tracking import DebugRecord
 from services.answer.records.usage import StageUsage
 
 Content = Statement | DefinitionInUse | Note
@@ -97,9 +96,8 @@ class Response:
     text: str
     markdown: str
     metadata: Metadata
-    debug: DebugRecord | None
-    explanation: Explanation | None
-    """Both set when asked for."""
+    debug: Mapping[str, Any] | None
+    """How the query came to its answer, see `progress.explained`; set when asked for."""
     usage: tuple[StageUsage, ...] = ()
     """Tokens and cost by stage; empty when no model was called."""
     dry_run: DryRun | None = None

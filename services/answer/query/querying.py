@@ -36,11 +36,11 @@ from services.answer.query.events import (
     unfold,
 )
 from services.answer.query.judging import Judge
+from services.answer.query.progress import Progress, describe, explained
 from services.answer.query.rendering import render_markdown, render_text
 from services.answer.questions import Question, check
-from services.answer.records.explaining import explain
 from services.answer.records.tasks import Task, Tasks
-from services.answer.records.tracking import Progress, TaskName, debug_record
+from services.answer.records.tracking import TaskName
 from services.answer.sentences import whole
 from services.answer.verification.citing import EXTRACTIVE
 from services.answer.verification.signing import Signer
@@ -120,7 +120,7 @@ class Querying:
         configured = self._completer.configured
         model = self._completer.task(CONTRACT).model if configured else EXTRACTIVE
         progress = Progress(task.run, question, model)
-        task.run.debug = lambda: debug_record(progress)
+        task.run.debug = lambda: describe(progress)
         return progress
 
     async def _search(self, question: Question) -> Found:
@@ -199,8 +199,7 @@ class Querying:
             text=text,
             markdown=markdown,
             metadata=replace(metadata, grading_failure=failure, dropped_statements=dropped),
-            debug=debug_record(progress) if progress.question.debug else None,
-            explanation=explain(progress) if progress.question.debug else None,
+            debug=explained(progress) if progress.question.debug else None,
             usage=task.ledger.stages,
             dry_run=result if isinstance(result, DryRun) else None,
         )

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Self
 
 from chassis.errors import ServiceError, Unavailable
 from services.answer.records.record_files import RecordLog, RecordWriter
 from services.answer.records.texts import Texts
-from services.answer.records.tracking import DebugRecord, Run
+from services.answer.records.tracking import Run
 
 logger = logging.getLogger(__name__)
 
@@ -81,11 +82,13 @@ class Records:
         if run.debug:
             await self._write_debug(run.debug())
 
-    async def _write_debug(self, record: DebugRecord) -> None:
-        entry = asdict(record)
-        entry["timestamp"] = _iso(record.timestamp)
+    async def _write_debug(self, description: Mapping[str, object]) -> None:
+        entry = {
+            name: _iso(part) if isinstance(part, datetime) else self._texts.debug(part, name)
+            for name, part in description.items()
+        }
         try:
-            await self._writer.append(self._debug, {key: self._texts.debug(entry[key], key) for key in entry})
+            await self._writer.append(self._debug, entry)
         except OSError:
             logger.exception("debug record not written")
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from clausegate.answer.v1 import answer_pb2
+from clausegate.answer.v1 import answer_pb2, debug_pb2
 from clausegate.answer.v1 import query_service_pb2 as query_pb2
 from clausegate.corpus.v1 import citation_pb2, span_pb2
 from services.answer import answers
@@ -18,7 +18,6 @@ from services.answer.parts import QuotePart
 from services.answer.query import events
 from services.answer.questions import Question
 from services.answer.records.usage import StageUsage
-from services.answer.servicers.debug import debug_to_wire, gate_to_wire
 
 
 def question_of(request: query_pb2.QueryRequest | query_pb2.StreamQueryRequest) -> Question:
@@ -49,7 +48,7 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         notes=map(note_to_wire, answer.notes),
         markdown=response.markdown,
         usage=usage_to_wire(response.usage),
-        debug=debug_to_wire(response.debug, response.explanation) if response.debug else None,
+        debug=debug_pb2.DebugRecord(**response.debug) if response.debug else None,
         dry_run=_dry_run(response.dry_run) if response.dry_run else None,
     )
 
@@ -210,6 +209,22 @@ def _refusal(one: answers.Refusal) -> answer_pb2.Refusal:
             term_hits=[answer_pb2.TermHits(term=hits.term, chunks=hits.chunks) for hits in absence.term_hits],
         ),
         declined_by_model=one.declined_by_model,
+    )
+
+
+def gate_to_wire(one: answers.GateDecision) -> answer_pb2.GateDecision:
+    """What the gate decided."""
+    return answer_pb2.GateDecision(
+        enabled=one.enabled,
+        passed=one.passed,
+        tier=answer_pb2.GateTier.Value(f"GATE_TIER_{one.tier.name}"),
+        rule=answer_pb2.GateRule.Value(f"GATE_RULE_{one.rule.name}"),
+        top_score=one.top_score,
+        threshold=one.threshold,
+        min_chunks_required=one.min_chunks_required,
+        chunks_above_threshold=one.chunks_above_threshold,
+        ratio=one.ratio,
+        calibrated=one.calibrated,
     )
 
 

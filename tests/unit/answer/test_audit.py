@@ -11,6 +11,7 @@ from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from inference.chat.model import TokenUsage
 from services.answer.answers import GateDecision, GateRule, GateTier
+from services.answer.query.progress import Progress, describe
 from services.answer.questions import Question
 from services.answer.records.audit import AuditUnavailable, Outcome, Records
 from services.answer.records.chain import AuditLog
@@ -18,7 +19,7 @@ from services.answer.records.lines import Keys
 from services.answer.records.record_files import RecordFile, RecordWriter
 from services.answer.records.rotation import FileLimits
 from services.answer.records.texts import TextMode, Texts
-from services.answer.records.tracking import Clock, Progress, Run, TaskName, debug_record
+from services.answer.records.tracking import Clock, Run, TaskName
 from services.answer.records.usage import Ledger, Price
 
 CLOCK = Clock(
@@ -43,7 +44,7 @@ def query_run(query: str = "What is the refund?") -> Run:
     """With a debug record, as a query has one."""
     running = run(query)
     progress = Progress(running, Question(query), "extractive", gate=GATE)
-    running.debug = lambda: debug_record(progress)
+    running.debug = lambda: describe(progress)
     return running
 
 
