@@ -10,7 +10,8 @@ claims draws the right conclusions.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chassis.auth import Caller
@@ -26,11 +27,10 @@ from services.answer.article import (
     CompileRequest,
     check,
 )
-from services.answer.articles.claims import carrier, held_by, unsupported
 from services.answer.articles.prose import Prose, broken_rules
 from services.answer.clients.articles import ArticlesClient
 from services.answer.clients.retrieval import RetrievalClient
-from services.answer.context import ContextTooSmall, Material, enclose, lay_out
+from services.answer.context import ContextTooSmall, Material, enclose, format_chunk, lay_out
 from services.answer.contracts import article
 from services.answer.contracts.article import ArticleReply, KeyClaim
 from services.answer.contracts.completion import Completer, Kept
@@ -50,6 +50,8 @@ READINGS = 2
 """Times that the documents are read when one is replaced meanwhile."""
 LAYOUT_SHARE = 32
 """One token in so many is left for handles and rules between the chunks."""
+_LIST_NUMBER = re.compile(r"^((?:[ \t]|[-*+>][ \t])*)\d{1,3}[.)](?=\s)", re.MULTILINE)
+"""The number of an item in a numbered list."""
 NO_ROOM = (
     "Prompt and reply leave too few tokens for any chunk: raise CLAUSEGATE_BUDGET_TOTAL_TOKENS, or "
     "CLAUSEGATE_BUDGET_CHUNK_TOKENS where that is less."
@@ -257,3 +259,48 @@ def _distinct(items: Iterable[str]) -> tuple[str, ...]:
         shown = legible(item)
         first.setdefault(" ".join(shown.casefold().split()), shown.strip())
     return tuple(first.values())
+
+
+def held_by(material: Material, topic: str) -> Inventory:
+    """What an article may say of numbers, dates, clause numbers and links.
+
+    Titles and headings are the documents' too, and the words of the topic are the user's own.
+    """
+    return Inventory([topic, *(format_chunk(chunk) for chunk in material.handles.values())])
+
+
+def unsupported(reply: ArticleReply, held: Inventory) -> Sequence[str]:
+    """Numbers, amounts, dates, clause numbers and links that an article invents, one sentence each.
+
+    Negations, duties and names are checked in sourced claims alone: in whole documents nearly every word
+    stands somewhere, and headings look like names.
+    """
+    return [
+        f"{name}: “{one.text}” does not stand in the material."
+        for name, text in _fields(reply)
+        for one in dict.fromkeys(held.lacks(text))
+    ]
+
+
+def carrier(claim: KeyClaim, material: Material, topic: str) -> Chunk | None:
+    """The chunk whose sentences carry a claim that is called sourced: the words stand there, and their whole
+    sentences say no less."""
+    if claim.confidence != "sourced" or not claim.chunk or not claim.quote:
+        return None
+    words = material.quoted(claim.chunk, claim.quote)
+    if words is None or overstates(claim.claim, [words], topic):
+        return None
+    return material.handles[claim.chunk]
+
+
+def _fields(reply: ArticleReply) -> Iterator[tuple[str, str]]:
+    yield "title", reply.title
+    yield "summary", reply.summary
+    for i, claim in enumerate(reply.key_claims):
+        yield f"key_claims.{i}.claim", claim.claim
+    lists = (reply.concepts, reply.backlink_suggestions, reply.open_questions)
+    for name, items in zip(("concepts", "backlink_suggestions", "open_questions"), lists, strict=True):
+        for i, text in enumerate(items):
+            yield f"{name}.{i}", text
+    # The numbers of a numbered list are the list's.
+    yield "article_body", _LIST_NUMBER.sub(r"\1-", reply.article_body)

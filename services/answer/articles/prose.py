@@ -2,7 +2,7 @@
 
 Prose has no quotes. What can be compared is a sentence whose words nearly all stand in one sentence of the
 documents: that sentence may deny it, allow it under a condition only, or say it of other parties. Prose in
-other words, or made of several sentences, is not compared: only its numbers and links are, see `claims`.
+other words, or made of several sentences, is not compared: only its numbers and links are, see `compiling`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ taken, and the gate is that of answers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from inference.tokens import TokenCounter
@@ -17,15 +17,17 @@ from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import format_chunk, lay_out
 from services.answer.contracts import snippets as contract
 from services.answer.contracts.completion import Completer
-from services.answer.corpus import Chunk, Found
+from services.answer.contracts.snippets import MAX_SNIPPETS
+from services.answer.corpus import Chunk, Found, Span
 from services.answer.evidence import gate, grading
+from services.answer.evidence.extraction import choose_sentences
 from services.answer.evidence.grading import GradedCandidate
 from services.answer.evidence.policy import Policy
 from services.answer.records.tasks import Task
 from services.answer.records.usage import StageUsage
-from services.answer.research.excerpts import excerpts
 from services.answer.research.snippets import Delivered, Passage, Snippet, Wanted, checked_summary, deliver
 from services.answer.research.wording import NOTHING_FOUND, none_stands
+from services.answer.sentences import Sentence
 from services.answer.verification.citing import EXTRACTIVE, Citations, Origin, check_live
 from services.answer.verification.signing import Signer
 
@@ -35,6 +37,9 @@ ASKED_THRESHOLD = 0.0
 The threshold of answers, .20, is for words that nobody reads before they leave; it also stops questions in
 other words than the documents'. Questions about something else altogether stay below 0: over the examples
 eight of eight, at -.22 to -.03, while those about the examples reach .30 to .80."""
+SENTENCE_SHARE = 0.7
+"""Of the best score, what a sentence must reach. On the 30 questions about the examples the share of answers
+of .85, with 5.8 sentences, holds .84 of the expected phrases; .7, with 7.5, holds .95; less adds nothing."""
 NO_RESULTS = "no_results"
 """Recorded when the model says that nothing bears on the question."""
 
@@ -186,3 +191,36 @@ def _silence(delivered: Delivered, *, named: bool) -> str | None:
     if delivered.snippets:
         return None
     return RefusalReason.VALIDATION_FAILED.value if named else NO_RESULTS
+
+
+def excerpts(kept: Sequence[GradedCandidate], found: Found) -> tuple[Passage, ...]:
+    """Passages of the kept chunks made of up to eight sentences, that with the best sentence first."""
+    chosen = [one.sentence for one in choose_sentences(kept, found, MAX_SNIPPETS, SENTENCE_SHARE)]
+    places = {(one.chunk.chunk_id, one.span) for one in chosen}
+    spans = [(one, _joined(one, places)) for one in chosen]
+    return tuple(_passage(one, span) for one, span in _distinct(spans))
+
+
+def _joined(sentence: Sentence, places: Collection[tuple[str, Span]]) -> Span:
+    """The sentence with the chosen ones right before and after it."""
+    chunk = sentence.chunk
+    first = last = chunk.sentences.index(sentence.span)
+    while first > 0 and (chunk.chunk_id, chunk.sentences[first - 1]) in places:
+        first -= 1
+    while last + 1 < len(chunk.sentences) and (chunk.chunk_id, chunk.sentences[last + 1]) in places:
+        last += 1
+    return Span(chunk.sentences[first].start, chunk.sentences[last].end)
+
+
+def _distinct(spans: Sequence[tuple[Sentence, Span]]) -> Collection[tuple[Sentence, Span]]:
+    """Each stretch once, at the place of its best sentence."""
+    first: dict[tuple[str, Span], tuple[Sentence, Span]] = {}
+    for sentence, span in spans:
+        first.setdefault((sentence.chunk.chunk_id, span), (sentence, span))
+    return first.values()
+
+
+def _passage(sentence: Sentence, span: Span) -> Passage:
+    chunk = sentence.chunk
+    content = chunk.text[span.start - chunk.span.start : span.end - chunk.span.start]
+    return Passage(chunk, content, start=span.start)

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from services.answer.articles.claims import carrier, held_by, unsupported
+from services.answer.articles.compiling import carrier, held_by, unsupported
 from services.answer.context import Material, lay_out
 from services.answer.contracts.article import ArticleReply, KeyClaim
 from services.answer.corpus import Chunk, Span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
 from services.answer.evidence.grading import GradedCandidate
-from services.answer.research.excerpts import excerpts
+from services.answer.research.extracting import excerpts
 from services.answer.stems import stems_of
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each device."
