@@ -20,7 +20,7 @@ from clausegate.answer.v1.grounding_service_pb2 import LintRule
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from cli.costs import dollars
 from cli.output import counted
-from cli.panels import why_refused
+from cli.panels import broken_rule, why_refused
 from cli.passages import visible
 from cli.tables import print_table
 
@@ -30,14 +30,6 @@ FATES = {
     CandidateFate.CANDIDATE_FATE_BEYOND_LIMIT: "dropped: enough better ones",
     CandidateFate.CANDIDATE_FATE_OVER_BUDGET: "dropped: over the token budget",
     CandidateFate.CANDIDATE_FATE_REFUSED: "not used: the gate refused",
-}
-RULES = {
-    GateRule.GATE_RULE_PASSED: "passed",
-    GateRule.GATE_RULE_NOTHING_RETRIEVED: "refused: nothing was retrieved",
-    GateRule.GATE_RULE_BELOW_THRESHOLD: "refused: no candidate reaches the threshold",
-    GateRule.GATE_RULE_TOO_FEW_CHUNKS: "refused: too few candidates reach the threshold",
-    GateRule.GATE_RULE_SCORE_TOO_LOW: "refused: the best score is too low",
-    GateRule.GATE_RULE_RATIO_TOO_LOW: "refused: the best score does not stand out from the second",
 }
 DROPPED = {
     DroppedReason.DROPPED_REASON_NO_STORED_QUOTE: "none of its quotes stands in what the model was shown",
@@ -116,7 +108,11 @@ def _candidate(number: int, one: DebugCandidate) -> tuple[str, ...]:
 
 
 def _gate(gate: GateDecision) -> Iterator[str]:
-    yield RULES.get(gate.rule, "a rule that this version does not know")
+    if gate.rule == GateRule.GATE_RULE_PASSED:
+        yield "passed"
+    else:
+        broken = broken_rule(gate.rule, "candidate")
+        yield f"refused: {broken}" if broken else "a rule that this version does not know"
     if not gate.enabled:
         yield "it was switched off: only finding nothing refuses"
     graded = gate.tier == GateTier.GATE_TIER_GRADED

@@ -38,11 +38,12 @@ GRADES = {
 }
 RULES = {
     GateRule.GATE_RULE_NOTHING_RETRIEVED: "nothing was retrieved",
-    GateRule.GATE_RULE_BELOW_THRESHOLD: "no clause reaches the threshold",
-    GateRule.GATE_RULE_TOO_FEW_CHUNKS: "too few clauses reach the threshold",
+    GateRule.GATE_RULE_BELOW_THRESHOLD: "no {passage} reaches the threshold",
+    GateRule.GATE_RULE_TOO_FEW_CHUNKS: "too few {passage}s reach the threshold",
     GateRule.GATE_RULE_SCORE_TOO_LOW: "the best score is too low",
-    GateRule.GATE_RULE_RATIO_TOO_LOW: "the best score does not stand out",
+    GateRule.GATE_RULE_RATIO_TOO_LOW: "the best score does not stand out from the second",
 }
+"""Why the gate refused, by its rule; see `broken_rule`."""
 REASONS = {
     RefusalReason.REFUSAL_REASON_CONFIDENCE_TOO_LOW: "a model that was shown the best clauses declined",
     RefusalReason.REFUSAL_REASON_EMPTY_CONTEXT_AFTER_BUDGET: "no relevant clause fits the token budget",
@@ -213,7 +214,12 @@ def why_refused(refusal: Refusal) -> str:
     unknown = "for a reason that this version does not know"
     if refusal.gate.rule == GateRule.GATE_RULE_PASSED:
         return f"the gate passed; {REASONS.get(refusal.reason, unknown)}"
-    return RULES.get(refusal.gate.rule, unknown)
+    return broken_rule(refusal.gate.rule, "clause") or unknown
+
+
+def broken_rule(rule: GateRule.ValueType, passage: str) -> str:
+    """What the rule found that refused, passages called as `passage`; empty for a rule that is not known."""
+    return RULES.get(rule, "").format(passage=passage)
 
 
 def _gate(refusal: Refusal) -> RenderableType:
