@@ -249,7 +249,7 @@ class DryRun:
     @property
     def max_cost_usd(self) -> float:
         """Of all stages, in US dollars, as far as their models have prices."""
-        return sum(one.max_cost_usd for one in self.stages)
+        return sum(stage.max_cost_usd for stage in self.stages)
 
 
 @dataclass(frozen=True, slots=True)

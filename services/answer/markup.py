@@ -33,4 +33,4 @@ def neutralised(text: str) -> str:
 def added_markup(text: str, original: str) -> tuple[str, ...]:
     """Links, images and HTML of a text that its original does not have, as they are spelled."""
     found = dict.fromkeys(match.group() for match in _CONSTRUCT.finditer(legible(text)))
-    return tuple(one for one in found if one not in legible(original))
+    return tuple(construct for construct in found if construct not in legible(original))

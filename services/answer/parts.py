@@ -79,8 +79,8 @@ def reading_of(chunk: Chunk, span: Span) -> str:
     """
     leading = [part.span for part in contexts_of(chunk, span)]
     held = [sentence.cut(span) for sentence in chunk.sentences if sentence.overlap(span)]
-    governed = [one for one in held if not any(one in context for context in leading)]
-    return " ".join(_in_one_go(chunk, one) for one in governed or [span])
+    governed = [sentence for sentence in held if not any(sentence in context for context in leading)]
+    return " ".join(_in_one_go(chunk, sentence) for sentence in governed or [span])
 
 
 def _in_one_go(chunk: Chunk, span: Span) -> str:

@@ -139,7 +139,7 @@ class Rewriting:
         await task.close(
             answer=text,
             chunks_retrieved=len(found.passages),
-            chunks_used=len({one.chunk_id for one in citations}),
+            chunks_used=len({citation.chunk_id for citation in citations}),
         )
         return Rewritten(text, citations, metadata, task.ledger.stages)
 
@@ -147,9 +147,9 @@ class Rewriting:
         """The references that stand in the material, and in the index now, as whole sentences; the others are
         dropped."""
         named = [
-            (material.handles[one.chunk], one.quote)
-            for one in kept.reply.references
-            if material.quoted(one.chunk, one.quote)
+            (material.handles[reference.chunk], reference.quote)
+            for reference in kept.reply.references
+            if material.quoted(reference.chunk, reference.quote)
         ]
         quoted = [chunk.chunk_id for chunk, _ in named]
         chunks, documents = await self._retrieval.read_back(quoted)
@@ -169,12 +169,17 @@ def unsupported(text: str, original: str, quotes: Sequence[str], instruction: st
     """
     sources = [original, *quotes]
     lent = lint(text, [*sources, instruction]) if instruction else None
-    findings = [one for one in lint(text, sources) if one.rule in CHECKED and (lent is None or one in lent)]
+    findings = [
+        finding
+        for finding in lint(text, sources)
+        if finding.rule in CHECKED and (lent is None or finding in lent)
+    ]
     findings = _without_repeated(findings, text, sources)
     said = [
-        f"text: “{one.text}” stands neither in the user's text nor in a passage quoted." for one in findings
+        f"text: “{finding.text}” stands neither in the user's text nor in a passage quoted."
+        for finding in findings
     ]
-    markup = [f"text: “{one}” is no markup of the user's text." for one in added_markup(text, original)]
+    markup = [f"text: “{added}” is no markup of the user's text." for added in added_markup(text, original)]
     return (*said, *markup)
 
 
@@ -197,7 +202,11 @@ def _without_repeated(findings: Sequence[Finding], text: str, sources: Sequence[
 
 
 def _broken(reply: RewriteReply, request: RewriteRequest, material: Material) -> Sequence[str]:
-    quotes = [words for one in reply.references if (words := material.quoted(one.chunk, one.quote))]
+    quotes = [
+        words
+        for reference in reply.references
+        if (words := material.quoted(reference.chunk, reference.quote))
+    ]
     return [*rewrite.broken_rules(reply), *unsupported(reply.text, request.text, quotes, request.instruction)]
 
 

@@ -38,9 +38,9 @@ def sentences_of(chunk: Chunk) -> Iterator[Sentence]:
     everything = _all_of(chunk)
     headings = {_plain(heading) for heading in (*chunk.heading_chain, chunk.section)}
     standing = [
-        one
-        for i, one in enumerate(everything)
-        if _stands_alone(everything, i) and _plain(one.text) not in headings
+        sentence
+        for i, sentence in enumerate(everything)
+        if _stands_alone(everything, i) and _plain(sentence.text) not in headings
     ]
     yield from standing or everything
 
@@ -55,7 +55,7 @@ def table_header_of(row: Sentence) -> Sentence | None:
     if not _is_row(row):
         return None
     everything = _all_of(row.chunk)
-    first = next(i for i, one in enumerate(everything) if one.span == row.span)
+    first = next(i for i, sentence in enumerate(everything) if sentence.span == row.span)
     while first > 0 and _is_row(everything[first - 1]):
         first -= 1
     header = everything[first]
@@ -67,7 +67,7 @@ def sentences_around(chunk: Chunk, span: Span) -> Span:
 
     `span` itself where the chunk names no sentence.
     """
-    held = [one for one in chunk.sentences if one.overlap(span)]
+    held = [sentence for sentence in chunk.sentences if sentence.overlap(span)]
     return Span(min(span.start, held[0].start), max(span.end, held[-1].end)) if held else span
 
 
@@ -86,7 +86,7 @@ def says_something(chunk: Chunk, span: Span) -> bool:
     everything = _all_of(chunk)
     headings = {_plain(heading) for heading in (*chunk.heading_chain, chunk.section)}
     headings |= {_plain(heading) for section in chunk.sections for heading in section.heading_chain}
-    held = [i for i, one in enumerate(everything) if one.span.overlap(span)]
+    held = [i for i, sentence in enumerate(everything) if sentence.span.overlap(span)]
     return not held or any(
         not (_is_caption(everything[i].text) or _plain(everything[i].text) in headings)
         and not (_is_row(everything[i]) and _heads_table(everything, i))
@@ -101,14 +101,14 @@ def begins_earlier(chunk: Chunk, span: Span) -> bool:
     Then nobody can tell from it what it means: `(q) share the Data;` may be allowed, or forbidden.
     """
     sentences = _all_of(chunk)
-    first = next((i for i, one in enumerate(sentences) if one.span.overlap(span)), None)
+    first = next((i for i, sentence in enumerate(sentences) if sentence.span.overlap(span)), None)
     led_in = any(part.span.start < span.start for part in contexts_of(chunk, span))
     if first is None or chunk.span.start == 0 or led_in:
         return False
     if _is_row(sentences[first]):
         headed = table_header_of(sentences[first]) or _heads_table(sentences, first)
         return bool(chunk.table_header) and not headed
-    while first > 0 and all(_ITEM.match(one.text) for one in sentences[first - 1 : first + 1]):
+    while first > 0 and all(_ITEM.match(sentence.text) for sentence in sentences[first - 1 : first + 1]):
         first -= 1
     text = sentences[first].text
     item = _ITEM.match(text)

@@ -30,5 +30,5 @@ def stems_of(text: str) -> list[str]:
     folded = unicodedata.normalize("NFKC", text).lower()
     words: list[str] = _stemmers.english.stemWords(_WORD.findall(folded))
     compounds = _COMPOUND.findall(folded)
-    lossy = (one for one in compounds if any(len(part) == 1 for part in _JOINERS.split(one)))
-    return words + [one.translate(_BRACKETS) for one in lossy]
+    lossy = (compound for compound in compounds if any(len(part) == 1 for part in _JOINERS.split(compound)))
+    return words + [compound.translate(_BRACKETS) for compound in lossy]

@@ -168,7 +168,7 @@ class Compiling:
 
     async def _basis(self, scope: ArticleScope) -> Basis:
         documents = await self._retrieval.documents(scope.sources, scope.document_ids)
-        return tuple(sorted((one.document_id, one.generation) for one in documents))
+        return tuple(sorted((document.document_id, document.generation) for document in documents))
 
     def _room(self, scope: ArticleScope, code: str) -> int:
         """Tokens that prompt and reply leave for chunks."""
@@ -200,8 +200,8 @@ class Compiling:
             basis=shown.basis,
             chunks_used=len(shown.found.passages),
             chunks_left_out=shown.found.chunks_left_out,
-            downgraded_claims=sum(one.confidence == "sourced" for one in reply.key_claims)
-            - sum(one.confidence is ClaimConfidence.SOURCED for one in claims),
+            downgraded_claims=sum(claim.confidence == "sourced" for claim in reply.key_claims)
+            - sum(claim.confidence is ClaimConfidence.SOURCED for claim in claims),
             sentences_left_out=prose.left_out,
             model=kept.model,
             prompt_version=article.CONTRACT.version,
@@ -211,14 +211,14 @@ class Compiling:
     async def _claims(self, kept: Kept[ArticleReply], shown: _Shown) -> tuple[ArticleClaim, ...]:
         """The claims; a sourced one that its quote does not carry counts as inferred."""
         topic = shown.scope.topic
-        claims = [(one, carrier(one, shown.material, topic)) for one in kept.reply.key_claims]
+        claims = [(claim, carrier(claim, shown.material, topic)) for claim in kept.reply.key_claims]
         quoted = [chunk.chunk_id for _, chunk in claims if chunk]
         stored, documents = await self._retrieval.read_back(quoted)
         check_live(quoted, stored)
         contract = article.CONTRACT
         origin = Origin(self._policy.sha256(), kept.model, contract.version, contract.sha256)
         citations = Citations(stored, documents, origin, self._signer)
-        return tuple(_claim(one, chunk, citations, topic) for one, chunk in claims)
+        return tuple(_claim(claim, chunk, citations, topic) for claim, chunk in claims)
 
     async def _backlinks(self, suggested: Sequence[str], article_id: str) -> tuple[Backlink, ...]:
         titles = _distinct(suggested)
@@ -276,9 +276,9 @@ def unsupported(reply: ArticleReply, held: Inventory) -> Sequence[str]:
     stands somewhere, and headings look like names.
     """
     return [
-        f"{name}: “{one.text}” does not stand in the material."
+        f"{name}: “{invented.text}” does not stand in the material."
         for name, text in _fields(reply)
-        for one in dict.fromkeys(held.lacks(text))
+        for invented in dict.fromkeys(held.lacks(text))
     ]
 
 

@@ -76,16 +76,16 @@ class Prose:
         """Summary, concepts and body without what turns the documents round, and how much that is."""
         summary, from_summary = self._without(reply.summary)
         body, from_body = self._without(reply.article_body)
-        concepts = tuple(one for one in reply.concepts if not self.turns_round(one))
+        concepts = tuple(concept for concept in reply.concepts if not self.turns_round(concept))
         left_out = from_summary + from_body + len(reply.concepts) - len(concepts)
         return Kept(summary, concepts, body, left_out)
 
     def _is_turned(self, sentence: str, whole: str) -> bool:
-        return any(one.rule in TURNED for one in lint(sentence, [whole]))
+        return any(finding.rule in TURNED for finding in lint(sentence, [whole]))
 
     def _without(self, text: str) -> tuple[str, int]:
         """A text without those of its sentences, and their number; list items that are left empty go."""
-        left_out = [one for one in splitting.sentences_of(text) if self.turns_round(one)]
+        left_out = [sentence for sentence in splitting.sentences_of(text) if self.turns_round(sentence)]
         if not left_out:
             return text, 0
         for sentence in left_out:

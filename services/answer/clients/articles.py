@@ -46,8 +46,8 @@ class ArticlesClient:
 
     async def scope(self, article_id: str) -> ArticleScope:
         """What an article was compiled from; ARTICLE_NOT_FOUND."""
-        one = await self.read(article_id)
-        return ArticleScope(tuple(one.sources), tuple(one.document_ids), one.topic)
+        article = await self.read(article_id)
+        return ArticleScope(tuple(article.sources), tuple(article.document_ids), article.topic)
 
     async def find(self, titles: Sequence[str]) -> Mapping[str, str]:
         """The articles of these titles, at most 100, by title as asked; others are left out."""
@@ -55,7 +55,7 @@ class ArticlesClient:
             return {}
         request = store_pb2.FindArticlesRequest(titles=titles)
         response = await self._call(self._store.FindArticles, request)
-        return {one.title: one.article_id for one in response.articles}
+        return {article.title: article.article_id for article in response.articles}
 
     async def read(self, article_id: str) -> article_pb2.Article:
         """An article; ARTICLE_NOT_FOUND."""
@@ -77,39 +77,39 @@ class ArticlesClient:
             return await method(request, timeout=time_left(self._deadline_seconds))
 
 
-def article_to_wire(one: Article) -> article_pb2.Article:
+def article_to_wire(article: Article) -> article_pb2.Article:
     """The whole article."""
     return article_pb2.Article(
-        article_id=one.article_id,
-        title=one.title,
-        summary=one.summary,
-        key_claims=[_claim(claim) for claim in one.key_claims],
-        concepts=one.concepts,
+        article_id=article.article_id,
+        title=article.title,
+        summary=article.summary,
+        key_claims=[_claim(claim) for claim in article.key_claims],
+        concepts=article.concepts,
         backlink_suggestions=[
             article_pb2.Backlink(title=link.title, article_id=link.article_id)
-            for link in one.backlink_suggestions
+            for link in article.backlink_suggestions
         ],
-        open_questions=one.open_questions,
-        article_body=one.article_body,
-        sources=one.scope.sources,
-        document_ids=one.scope.document_ids,
-        topic=one.scope.topic,
+        open_questions=article.open_questions,
+        article_body=article.article_body,
+        sources=article.scope.sources,
+        document_ids=article.scope.document_ids,
+        topic=article.scope.topic,
         basis=[
             article_pb2.ArticleBasis(document_id=document_id, generation=generation)
-            for document_id, generation in one.basis
+            for document_id, generation in article.basis
         ],
-        chunks_used=one.chunks_used,
-        chunks_left_out=one.chunks_left_out,
-        downgraded_claims=one.downgraded_claims,
-        sentences_left_out=one.sentences_left_out,
-        model=one.model,
-        prompt_version=one.prompt_version,
-        compiled_at=timestamp_to_wire(one.compiled_at),
-        stale=one.stale,
+        chunks_used=article.chunks_used,
+        chunks_left_out=article.chunks_left_out,
+        downgraded_claims=article.downgraded_claims,
+        sentences_left_out=article.sentences_left_out,
+        model=article.model,
+        prompt_version=article.prompt_version,
+        compiled_at=timestamp_to_wire(article.compiled_at),
+        stale=article.stale,
     )
 
 
-def _claim(one: ArticleClaim) -> article_pb2.ArticleClaim:
-    confidence = article_pb2.ClaimConfidence.Value(f"CLAIM_CONFIDENCE_{one.confidence.name}")
-    citation = citation_to_wire(one.citation) if one.citation else None
-    return article_pb2.ArticleClaim(claim=one.claim, confidence=confidence, citation=citation)
+def _claim(claim: ArticleClaim) -> article_pb2.ArticleClaim:
+    confidence = article_pb2.ClaimConfidence.Value(f"CLAIM_CONFIDENCE_{claim.confidence.name}")
+    citation = citation_to_wire(claim.citation) if claim.citation else None
+    return article_pb2.ArticleClaim(claim=claim.claim, confidence=confidence, citation=citation)

@@ -91,8 +91,8 @@ class RetrievalClient:
         """Definitions of the terms that the question or the sentences use, from where the search looked."""
         passages = [retrieval_pb2.Passage(text=question.query)]
         passages += [
-            retrieval_pb2.Passage(text=one.text[:MAX_PASSAGE], document_id=one.chunk.document_id)
-            for one in sentences
+            retrieval_pb2.Passage(text=sentence.text[:MAX_PASSAGE], document_id=sentence.chunk.document_id)
+            for sentence in sentences
         ]
 
         async def find(document_ids: Sequence[str]) -> retrieval_pb2.FindDefinitionsResponse:
@@ -122,7 +122,7 @@ class RetrievalClient:
 
         response = await self._where_searched(question, found, count)
         return corpus.Census(
-            counts=tuple(corpus.TermCount(one.term, one.chunks) for one in response.counts),
+            counts=tuple(corpus.TermCount(count.term, count.chunks) for count in response.counts),
             documents=response.documents,
             pages=response.pages,
             unreadable_pages=response.unreadable_pages,
@@ -156,7 +156,7 @@ class RetrievalClient:
         """The sources that have documents."""
         request = documents_pb2.ListSourcesRequest(page_size=MAX_SOURCES)
         pages = self._pages(self._documents.ListSources, request)
-        return frozenset([one.source async for page in pages for one in page.sources])
+        return frozenset([source.source async for page in pages for source in page.sources])
 
     async def assemble(
         self, query: str, sources: Sequence[str], document_ids: Sequence[str], token_budget: int
@@ -171,8 +171,8 @@ class RetrievalClient:
         """The live chunks of a document in order; DOCUMENT_CONFLICT when it is replaced meanwhile."""
         request = retrieval_pb2.ListChunksRequest(document_id=document_id, page_size=MAX_CHUNKS)
         async for page in self._pages(self._retrieval.ListChunks, request):
-            for one in page.chunks:
-                yield wire.chunk_of(one)
+            for chunk in page.chunks:
+                yield wire.chunk_of(chunk)
 
     async def documents(
         self, sources: Sequence[str], document_ids: Sequence[str]
@@ -185,7 +185,7 @@ class RetrievalClient:
             return await self._documents_named(sorted(set(document_ids)), document_ids)
         request = documents_pb2.ListDocumentsRequest(sources=sources, page_size=MAX_DOCUMENTS)
         pages = self._pages(self._documents.ListDocuments, request)
-        return tuple([wire.document_of(one) async for page in pages for one in page.documents])
+        return tuple([wire.document_of(document) async for page in pages for document in page.documents])
 
     async def _documents_named(
         self, document_ids: Sequence[str], asked: Sequence[str]
@@ -215,7 +215,7 @@ class RetrievalClient:
     async def live_documents(self, document_ids: Iterable[str]) -> Mapping[str, corpus.Document]:
         """Documents by id, in the order given; those that are not indexed are left out."""
         documents = await asyncio.gather(*map(self._document, document_ids))
-        return {one.document_id: one for one in documents if one}
+        return {document.document_id: document for document in documents if document}
 
     async def _chunks(self, chunk_ids: Sequence[str]) -> _Stored:
         if not chunk_ids:
@@ -241,8 +241,8 @@ class RetrievalClient:
     async def _chunks_at_once(self, chunk_ids: Sequence[str]) -> _Stored:
         request = retrieval_pb2.GetChunksRequest(chunk_ids=chunk_ids)
         response = await self._call(self._retrieval.GetChunks, request)
-        chunks = {one.chunk_id: wire.chunk_of(one) for one in response.chunks}
-        return chunks, {one.document_id: wire.document_of(one) for one in response.documents}
+        chunks = {chunk.chunk_id: wire.chunk_of(chunk) for chunk in response.chunks}
+        return chunks, {document.document_id: wire.document_of(document) for document in response.documents}
 
     async def _document(self, document_id: str) -> corpus.Document | None:
         request = documents_pb2.GetDocumentRequest(document_id=document_id)

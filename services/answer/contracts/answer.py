@@ -129,7 +129,9 @@ def prompt(question: str, material: str) -> str:
 
 def broken_rules(reply: AnswerReply) -> Sequence[str]:
     """What is wrong with a reply as a whole, one sentence each."""
-    errors = [error for i, one in enumerate(reply.statements) for error in _broken_statement(i, one)]
+    errors = [
+        error for i, statement in enumerate(reply.statements) for error in _broken_statement(i, statement)
+    ]
     if reply.addressed and not reply.statements:
         errors.append("statements: there are none, but addressed is true.")
     if not reply.addressed and reply.statements:
@@ -139,14 +141,14 @@ def broken_rules(reply: AnswerReply) -> Sequence[str]:
     return errors
 
 
-def _broken_statement(i: int, one: GivenStatement) -> Sequence[str]:
+def _broken_statement(i: int, statement: GivenStatement) -> Sequence[str]:
     errors = []
-    if not one.text.strip():
+    if not statement.text.strip():
         errors.append(f"statements.{i}.text: it must not be empty.")
-    if len(one.text) > MAX_STATEMENT_CHARACTERS:
+    if len(statement.text) > MAX_STATEMENT_CHARACTERS:
         errors.append(f"statements.{i}.text: it is longer than {MAX_STATEMENT_CHARACTERS:,} characters.")
-    if holds_controls(one.text):
+    if holds_controls(statement.text):
         errors.append(f"statements.{i}.text: it holds control characters.")
-    if not 1 <= len(one.quotes) <= MAX_QUOTES:
-        errors.append(f"statements.{i}.quotes: there must be 1 to {MAX_QUOTES}, not {len(one.quotes)}.")
+    if not 1 <= len(statement.quotes) <= MAX_QUOTES:
+        errors.append(f"statements.{i}.quotes: there must be 1 to {MAX_QUOTES}, not {len(statement.quotes)}.")
     return errors

@@ -217,7 +217,7 @@ class Completer:
         return reply
 
     def _sent(self, messages: tuple[Message, ...]) -> int:
-        return sum(self._counter.count(one.content) + MESSAGE_TOKENS for one in messages)
+        return sum(self._counter.count(message.content) + MESSAGE_TOKENS for message in messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,9 @@ def _read(call: _Call[R], reply: ChatReply) -> R | _Broken:
         value = call.contract.reply.model_validate(said, extra="ignore")
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)[:MAX_REPORTED_ERRORS]
-        return _Broken(tuple(f"{'.'.join(map(str, one['loc'])) or 'reply'}: {one['msg']}" for one in found))
+        return _Broken(
+            tuple(f"{'.'.join(map(str, fault['loc'])) or 'reply'}: {fault['msg']}" for fault in found)
+        )
     except ValueError as error:
         return _Broken((f"The reply is not JSON: {error}.",))
     errors = tuple(call.rules(value))[:MAX_REPORTED_ERRORS]

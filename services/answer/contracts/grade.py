@@ -70,7 +70,7 @@ def rules_for(handles: Collection[str]) -> Rules[GradeReply]:
     """The contract's rules for passages with these handles: each is graded exactly once, and no other."""
 
     def broken_rules(reply: GradeReply) -> Sequence[str]:
-        given = Counter(one.chunk for one in reply.grades)
+        given = Counter(grade.chunk for grade in reply.grades)
         missing = [f"grades: {handle} is missing." for handle in handles if not given[handle]]
         repeated = [f"grades: {handle} is given twice." for handle in handles if given[handle] > 1]
         unknown = ["grades: there are handles that no passage has."] if set(given) - set(handles) else []

@@ -57,7 +57,7 @@ def read_queries(text: str) -> object:
         return {"queries": _lines(inside)}
     value = _json_at(inside, begins)
     queries = value.get("queries") if isinstance(value, dict) else value
-    if isinstance(queries, list) and all(isinstance(one, str) for one in queries):
+    if isinstance(queries, list) and all(isinstance(query, str) for query in queries):
         return {"queries": _without_numbers(queries)}
     return {"queries": queries}
 

@@ -111,11 +111,11 @@ def _broken_texts(reply: SnippetsReply) -> Sequence[str]:
         errors.append(f"summary: it must have 2 to 4 sentences, not {sentences}.")
     if holds_controls(reply.summary):
         errors.append("summary: it must not hold control characters.")
-    for i, one in enumerate(reply.snippets):
-        if len(_WORD.findall(one.content)) < MIN_WORDS:
+    for i, snippet in enumerate(reply.snippets):
+        if len(_WORD.findall(snippet.content)) < MIN_WORDS:
             errors.append(f"snippets.{i}.content: it must have at least {MIN_WORDS} words.")
-        if sentence_count(one.relevance) != 1:
+        if sentence_count(snippet.relevance) != 1:
             errors.append(f"snippets.{i}.relevance: it must be one sentence.")
-        if holds_controls(one.relevance):
+        if holds_controls(snippet.relevance):
             errors.append(f"snippets.{i}.relevance: it must not hold control characters.")
     return errors

@@ -59,7 +59,7 @@ def pack(
 
     What is counted is the chunk as `shown`. One that does not fit is passed over; a later one may still fit.
     """
-    costs = [counter.count(shown(one.candidate.chunk)) for one in ranked]
+    costs = [counter.count(shown(graded.candidate.chunk)) for graded in ranked]
     order = sorted(range(len(ranked)), key=lambda i: (-(ranked[i].grade or 0), costs[i]))
     used, chosen = 0, set[int]()
     for i in order:
@@ -67,4 +67,4 @@ def pack(
             used += costs[i]
             chosen.add(i)
     report = BudgetReport(target_tokens, used, len(chosen), len(ranked) - len(chosen))
-    return Packed(tuple(one for i, one in enumerate(ranked) if i in chosen), report)
+    return Packed(tuple(graded for i, graded in enumerate(ranked) if i in chosen), report)

@@ -51,13 +51,13 @@ def choose_sentences(
     a document, only the first counts; the same item under another lead-in says something else.
     """
     distinct: dict[str, ScoredSentence] = {}
-    for one in sorted(score_sentences(kept, found), key=lambda one: -one.score):
-        distinct.setdefault(" ".join(said_by(one.sentence).casefold().split()), one)
+    for scored in sorted(score_sentences(kept, found), key=lambda scored: -scored.score):
+        distinct.setdefault(" ".join(said_by(scored.sentence).casefold().split()), scored)
     ranked = tuple(distinct.values())
     if not ranked:
         return ()
     enough = share * ranked[0].score
-    return (ranked[0], *(one for one in ranked[1:at_most] if one.score >= enough))
+    return (ranked[0], *(scored for scored in ranked[1:at_most] if scored.score >= enough))
 
 
 def score_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[ScoredSentence, ...]:

@@ -92,11 +92,11 @@ def _refuse(decision: GateDecision, rule: GateRule) -> GateDecision:
 def collapse_near_duplicates(ranked: Sequence[GradedCandidate]) -> tuple[GradedCandidate, ...]:
     """`ranked` without the chunks that say again what an earlier one says; order kept."""
     kept: list[tuple[GradedCandidate, frozenset[tuple[str, ...]]]] = []
-    for one in ranked:
-        shingles = _shingles(one.candidate.chunk.text)
+    for graded in ranked:
+        shingles = _shingles(graded.candidate.chunk.text)
         if not any(_jaccard(shingles, seen) >= DUPLICATE_SHARE for _, seen in kept):
-            kept.append((one, shingles))
-    return tuple(one for one, _ in kept)
+            kept.append((graded, shingles))
+    return tuple(graded for graded, _ in kept)
 
 
 def _shingles(text: str) -> frozenset[tuple[str, ...]]:

@@ -74,24 +74,31 @@ def grade_of(evidence: float) -> int:
 def grade_locally(found: Found) -> tuple[GradedCandidate, ...]:
     """Every candidate with its grade, best first; ties keep the order of the search."""
     graded = [_graded(candidate, found) for candidate in found.candidates]
-    return tuple(sorted(graded, key=lambda one: -one.rank_score))
+    return tuple(sorted(graded, key=_by_rank))
 
 
 def apply_grades(found: Found, grades: Mapping[str, int]) -> tuple[GradedCandidate, ...]:
     """Every candidate with a model's grade, by chunk id; best first, ties by local evidence."""
     graded = [
-        replace(one, score=float(grade), grade=grade, probability=None)
-        for one in grade_locally(found)
-        for grade in (grades[one.candidate.chunk.chunk_id],)
+        replace(local, score=float(grade), grade=grade, probability=None)
+        for local in grade_locally(found)
+        for grade in (grades[local.candidate.chunk.chunk_id],)
     ]
-    return tuple(sorted(graded, key=lambda one: -one.score))
+    return tuple(sorted(graded, key=lambda regraded: -regraded.score))
 
 
 def rank_by_similarity(found: Found, *, use_bm25: bool = False) -> tuple[GradedCandidate, ...]:
     """Every candidate with its raw cosine, or its raw BM25, best first: what is left when grading is off."""
-    scored = [(one, one.bm25 if use_bm25 else one.similarity) for one in found.candidates]
+    scored = [
+        (candidate, candidate.bm25 if use_bm25 else candidate.similarity) for candidate in found.candidates
+    ]
     ungraded = (GradedCandidate(candidate, score=raw, rank_score=raw) for candidate, raw in scored)
-    return tuple(sorted(ungraded, key=lambda one: -one.rank_score))
+    return tuple(sorted(ungraded, key=_by_rank))
+
+
+def _by_rank(graded: GradedCandidate) -> float:
+    """Sorts the best first."""
+    return -graded.rank_score
 
 
 def _graded(candidate: Candidate, found: Found) -> GradedCandidate:
@@ -119,7 +126,7 @@ def keep(ranked: Sequence[GradedCandidate], ratio: float, at_most: int) -> tuple
         return ()
     best, *others = ranked
     enough = ratio * best.rank_score if best.rank_score > 0 else math.inf
-    return (best, *[one for one in others if one.rank_score >= enough][: at_most - 1])
+    return (best, *[graded for graded in others if graded.rank_score >= enough][: at_most - 1])
 
 
 def keep_graded(
@@ -129,7 +136,7 @@ def keep_graded(
 
     Where none has it, and the gate is off, the best alone.
     """
-    enough = [one for one in ranked if one.score >= threshold]
+    enough = [graded for graded in ranked if graded.score >= threshold]
     return tuple(enough[:at_most] or ranked[:1])
 
 

@@ -37,23 +37,25 @@ class Draft:
 
     def chunk_ids(self) -> tuple[str, ...]:
         """Every chunk that may be quoted, each once."""
-        ids = [one.candidate.chunk.chunk_id for one in self.kept]
-        return tuple(dict.fromkeys([*ids, *(one.chunk_id for one in self.all_definitions())]))
+        ids = [graded.candidate.chunk.chunk_id for graded in self.kept]
+        return tuple(dict.fromkeys([*ids, *(definition.chunk_id for definition in self.all_definitions())]))
 
-    def conflicts_of(self, one: ResolvedDefinition) -> tuple[Definition, ...]:
+    def conflicts_of(self, resolved: ResolvedDefinition) -> tuple[Definition, ...]:
         """The other definitions of its term that a reader must see."""
-        return conflicts_of(one, (kept.candidate.chunk.document_id for kept in self.kept))
+        return conflicts_of(resolved, (kept.candidate.chunk.document_id for kept in self.kept))
 
     def asked_definitions(self) -> tuple[Definition, ...]:
         """Definitions of the very term that is asked for, those that disagree beside the first."""
         term = term_asked_for(self.question)
-        own = [one for one in self.definitions if defines(one.definition, term)]
-        return tuple(found for one in own for found in (one.definition, *self.conflicts_of(one)))
+        own = [resolved for resolved in self.definitions if defines(resolved.definition, term)]
+        return tuple(
+            found for resolved in own for found in (resolved.definition, *self.conflicts_of(resolved))
+        )
 
     def all_definitions(self) -> Iterator[Definition]:
         """Every definition that comes along, those that disagree behind the one they disagree with."""
-        for one in self.definitions:
-            yield from (one.definition, *self.conflicts_of(one))
+        for resolved in self.definitions:
+            yield from (resolved.definition, *self.conflicts_of(resolved))
 
 
 def compose(
@@ -79,9 +81,9 @@ def compose(
 def _headed(statements: tuple[Statement, ...], told: Iterable[Note]) -> tuple[Statement, ...]:
     """The statements; all of them only possibly related when the evidence of each is weak."""
     weak = {n for note in told if note.kind is NoteKind.WEAK_EVIDENCE for n in note.citation_numbers}
-    if any(not weak.issuperset(one.citation_numbers) for one in statements):
+    if any(not weak.issuperset(statement.citation_numbers) for statement in statements):
         return statements
-    return tuple(replace(one, possibly_related=True) for one in statements)
+    return tuple(replace(statement, possibly_related=True) for statement in statements)
 
 
 def _clauses(
@@ -90,29 +92,35 @@ def _clauses(
     for graded in draft.kept:
         chunk = chunks.get(graded.candidate.chunk.chunk_id)
         if chunk is not None:
-            own = [one for one in quoted if one.document == chunk.document_id and one.span in chunk.span]
-            spans = {part.span for one in own for part in one.parts if part.span in chunk.span}
-            starts = [one.span.start for one in own]
+            own = [
+                citation
+                for citation in quoted
+                if citation.document == chunk.document_id and citation.span in chunk.span
+            ]
+            spans = {part.span for citation in own for part in citation.parts if part.span in chunk.span}
+            starts = [citation.span.start for citation in own]
             section = chunk.section_at(min(starts)) if starts else chunk.section
             ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
             yield replace(clause_of(graded, chunk), quoted=ordered, section=section)
 
 
 def _definitions(draft: Draft, citations: Citations) -> Iterator[DefinitionInUse]:
-    for one in draft.definitions:
-        citation = citations.cite(quote_of_definition(one.definition))
+    for resolved in draft.definitions:
+        citation = citations.cite(quote_of_definition(resolved.definition))
         if citation is not None:
-            others = [citations.cite(quote_of_definition(other)) for other in draft.conflicts_of(one)]
+            others = [citations.cite(quote_of_definition(other)) for other in draft.conflicts_of(resolved)]
             numbers = tuple(other.number for other in others if other and other.number != citation.number)
-            yield DefinitionInUse(one.definition.term, citation.number, numbers, one.depth, one.used_by)
+            yield DefinitionInUse(
+                resolved.definition.term, citation.number, numbers, resolved.depth, resolved.used_by
+            )
 
 
 def _cut_definitions(draft: Draft, citations: Citations) -> Iterator[Note]:
-    cited = {(one.document, one.span.start): one for one in citations.all}
-    for one in draft.all_definitions():
-        citation = cited.get((one.document_id, one.span.start))
-        if citation is not None and one.text[citation.span.end - one.span.start :].strip():
-            yield notes.definition_goes_on_note(one.term, citation)
+    cited = {(citation.document, citation.span.start): citation for citation in citations.all}
+    for definition in draft.all_definitions():
+        citation = cited.get((definition.document_id, definition.span.start))
+        if citation is not None and definition.text[citation.span.end - definition.span.start :].strip():
+            yield notes.definition_goes_on_note(definition.term, citation)
 
 
 def _notes(
@@ -123,14 +131,14 @@ def _notes(
     clauses: tuple[SupportingClause, ...],
     documents: Mapping[str, Document],
 ) -> Iterator[Note]:
-    by_number = {one.number: one for one in citations.all}
+    by_number = {citation.number: citation for citation in citations.all}
     yield from notes.weak_evidence_notes(clauses, quoted)
     if not draft.calibrated:
         yield notes.UNCALIBRATED
-    for one in definitions:
-        if one.conflicting_citation_numbers:
-            numbers = (one.citation_number, *one.conflicting_citation_numbers)
-            yield notes.definition_conflict_note(one.term, [by_number[number] for number in numbers])
+    for definition in definitions:
+        if definition.conflicting_citation_numbers:
+            numbers = (definition.citation_number, *definition.conflicting_citation_numbers)
+            yield notes.definition_conflict_note(definition.term, [by_number[number] for number in numbers])
     yield from _value_conflicts(draft, citations)
     yield from notes.cross_reference_notes(quoted)
     yield from notes.unreadable_page_notes(citations.all, documents.values())
@@ -140,11 +148,11 @@ def _notes(
 
 
 def _value_conflicts(draft: Draft, citations: Citations) -> Iterator[Note]:
-    if len({one.candidate.chunk.document_id for one in draft.kept}) < 2:
+    if len({graded.candidate.chunk.document_id for graded in draft.kept}) < 2:
         return
-    sentences = [sentence for one in draft.kept for sentence in sentences_of(one.candidate.chunk)]
+    sentences = [sentence for graded in draft.kept for sentence in sentences_of(graded.candidate.chunk)]
     for conflict in find_conflicts(sentences):
         left, right = quote_of_sentence(conflict.left), quote_of_sentence(conflict.right)
         if citations.find(left) and citations.find(right):
-            cited = [one for quote in (left, right) if (one := citations.cite(quote))]
+            cited = [citation for quote in (left, right) if (citation := citations.cite(quote))]
             yield notes.value_conflict_note(conflict, *cited)

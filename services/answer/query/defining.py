@@ -46,26 +46,26 @@ def relevant(
     rest on are shown as conflicts of the one it rests on.
     """
     own = set(sources)
-    ordered = sorted(resolved, key=lambda one: (one.depth, one.definition.source not in own))
+    ordered = sorted(resolved, key=lambda found: (found.depth, found.definition.source not in own))
     terms: dict[tuple[str, ...], ResolvedDefinition] = {}
-    for one in ordered:
-        terms.setdefault(tuple(stems_of(one.definition.term)) or (one.definition.term,), one)
+    for found in ordered:
+        terms.setdefault(tuple(stems_of(found.definition.term)) or (found.definition.term,), found)
     return tuple(terms.values())[:MAX_DEFINITIONS]
 
 
-def conflicts_of(one: ResolvedDefinition, documents: Iterable[str]) -> tuple[Definition, ...]:
+def conflicts_of(resolved: ResolvedDefinition, documents: Iterable[str]) -> tuple[Definition, ...]:
     """Other definitions of a term that a reader must see: of other sources, or of a document in `documents`.
 
     Only of terms that the question or a statement uses itself. Ten contracts of one source define `Agreement`
     ten times without contradiction; what an answer does not rest on is left out.
     """
-    if one.depth > 1:
+    if resolved.depth > 1:
         return ()
     near = set(documents)
     others = (
         other
-        for other in one.conflicting
-        if other.source != one.definition.source or other.document_id in near
+        for other in resolved.conflicting
+        if other.source != resolved.definition.source or other.document_id in near
     )
     return tuple(others)[:MAX_CONFLICTS]
 
@@ -83,11 +83,11 @@ def fitting(
 ) -> tuple[tuple[ResolvedDefinition, ...], int]:
     """The definitions, in order, that fit into `tokens` as `shown`, and the tokens that they take."""
     used, kept = 0, list[ResolvedDefinition]()
-    for one in definitions:
-        cost = counter.count(shown(one.definition))
+    for resolved in definitions:
+        cost = counter.count(shown(resolved.definition))
         if used + cost <= tokens:
             used += cost
-            kept.append(one)
+            kept.append(resolved)
     return tuple(kept), used
 
 
@@ -119,10 +119,10 @@ def used_in(
     """
     used_stems = [stems_of(text) for text in texts]
     kept: dict[str, ResolvedDefinition] = {}
-    for one in definitions:
-        term = one.definition.term
-        if one.used_by in kept or any(_follow(stems_of(term), stems) for stems in used_stems):
-            kept[term] = one
+    for resolved in definitions:
+        term = resolved.definition.term
+        if resolved.used_by in kept or any(_follow(stems_of(term), stems) for stems in used_stems):
+            kept[term] = resolved
     return tuple(kept.values())
 
 

@@ -69,13 +69,13 @@ class Drafting:
         with progress.stage("definitions") as span:
             kept, depth = progress.kept, self._policy.definition_depth
             if self._completer.configured:
-                passages = tuple(whole(one.candidate.chunk) for one in kept)
+                passages = tuple(whole(graded.candidate.chunk) for graded in kept)
             else:
                 passages = _best_sentences(kept, found)
             resolved = progress.resolved = await self._retrieval.find_definitions(
                 progress.question, found, passages, depth
             )
-            definitions = defining.relevant(resolved, {one.candidate.chunk.source for one in kept})
+            definitions = defining.relevant(resolved, {graded.candidate.chunk.source for graded in kept})
             span.set_attribute("clausegate.definitions", len(definitions))
         return definitions
 
@@ -102,8 +102,8 @@ class Drafting:
     async def _ask(self, task: Task, progress: Progress, draft: Draft) -> tuple[Claim, ...] | None:
         """The claims of the answer model; None when it finds no answer."""
         progress.prompt_version = CONTRACT.version
-        chunks = [one.candidate.chunk for one in draft.kept]
-        chunks += [defining.as_chunk(one.definition) for one in draft.definitions]
+        chunks = [graded.candidate.chunk for graded in draft.kept]
+        chunks += [defining.as_chunk(resolved.definition) for resolved in draft.definitions]
         with progress.stage("answer") as span:
             reply = await answering.ask(self._completer, task, draft.question, chunks)
             span.set_attribute("clausegate.claims", len(reply.claims or ()))
@@ -119,8 +119,8 @@ class Drafting:
             citations = Citations(chunks, documents, self._origin(progress), self._signer)
             if claims is None:
                 sentences = _best_sentences(draft.kept, found)
-                check_live([one.chunk.chunk_id for one in sentences], chunks)
-                check_live([one.chunk_id for one in draft.asked_definitions()], chunks)
+                check_live([sentence.chunk.chunk_id for sentence in sentences], chunks)
+                check_live([definition.chunk_id for definition in draft.asked_definitions()], chunks)
                 statements = stating.extracted(draft, sentences, citations)
             else:
                 check_live([quote.chunk_id for claim in claims for quote in claim.quotes], chunks)
@@ -141,7 +141,7 @@ class Drafting:
 
 
 def _best_sentences(kept: tuple[GradedCandidate, ...], found: Found) -> tuple[Sentence, ...]:
-    return tuple(one.sentence for one in choose_sentences(kept, found))
+    return tuple(scored.sentence for scored in choose_sentences(kept, found))
 
 
 def _entry(definition: Definition) -> str:
@@ -150,5 +150,5 @@ def _entry(definition: Definition) -> str:
 
 def _with_definitions_in_use(draft: Draft, statements: tuple[Statement, ...]) -> Draft:
     """Without the definitions that only passages use which the answer does not quote."""
-    texts = [draft.question, *(one.text for one in statements)]
+    texts = [draft.question, *(statement.text for statement in statements)]
     return replace(draft, definitions=defining.used_in(draft.definitions, texts))

@@ -32,10 +32,10 @@ class Estimates:
 
     def grading(self, question: str, chunks: Sequence[Chunk]) -> StageEstimate:
         """Grading the chunks; what is sent is known but for the random codes."""
-        pools = [[one] for one in chunks] if self._policy.grading is Grading.EACH else [chunks]
+        pools = [[chunk] for chunk in chunks] if self._policy.grading is Grading.EACH else [chunks]
         passages = map(model_grading.passages_of, pools)
-        prompts = [model_grading.prompt_of(question, one, SAMPLE_CODE) for one in passages]
-        sent = sum(self._completer.prompt_tokens(grade.CONTRACT, one) + CODE_TOKENS for one in prompts)
+        prompts = [model_grading.prompt_of(question, shown, SAMPLE_CODE) for shown in passages]
+        sent = sum(self._completer.prompt_tokens(grade.CONTRACT, prompt) + CODE_TOKENS for prompt in prompts)
         return self._stage(grade.CONTRACT, sent, len(prompts))
 
     def answer(
@@ -44,11 +44,11 @@ class Estimates:
         """Answering from the longest of the chunks and definitions, as many of each as may be shown."""
         prompt = answering.prompt_tokens(self._completer, question)
         longest = self._longest(chunks, self._policy.keep_at_most)
-        longest += self._longest([as_chunk(one.definition) for one in definitions], MAX_DEFINITIONS)
+        longest += self._longest([as_chunk(resolved.definition) for resolved in definitions], MAX_DEFINITIONS)
         return self._stage(answer.CONTRACT, prompt + min(longest, self._policy.budget.for_chunks(prompt)), 1)
 
     def _longest(self, chunks: Sequence[Chunk], at_most: int) -> int:
-        costs = sorted((self._counter.count(format_entry(one)) for one in chunks), reverse=True)
+        costs = sorted((self._counter.count(format_entry(chunk)) for chunk in chunks), reverse=True)
         return sum(costs[:at_most])
 
     def _stage(self, contract: Contract[R], prompt_tokens: int, calls: int) -> StageEstimate:

@@ -80,17 +80,17 @@ class Judge:
         """Tier 1 for graded candidates, with the threshold of whoever graded them; tier 2 for raw scores."""
         limits = self._policy.gate
         if not question.grading:
-            distinct = [one.score for one in gate.collapse_near_duplicates(ranking.ranked)]
+            distinct = [graded.score for graded in gate.collapse_near_duplicates(ranking.ranked)]
             return gate.decide_raw(distinct, limits, enabled=question.gate)
         calibrated = found.background.calibrated
         if ranking.by_model:
             limits, calibrated = replace(limits, threshold=float(self._policy.relevance_threshold)), True
-        scores = [one.score for one in ranking.ranked]
+        scores = [graded.score for graded in ranking.ranked]
         return gate.decide_graded(scores, limits, enabled=question.gate, calibrated=calibrated)
 
     async def _ask(self, task: Task, question: Question, found: Found) -> Grades:
         grade = grade_each if self._policy.grading is Grading.EACH else grade_together
-        chunks = [one.chunk for one in found.candidates]
+        chunks = [candidate.chunk for candidate in found.candidates]
         return await grade(self._completer, task, question.query, chunks)
 
     def _keep(self, ranked: Sequence[GradedCandidate], grader: str) -> Ranking:

@@ -47,8 +47,8 @@ async def grade_each(completer: Completer, task: Task, question: str, chunks: Se
             ]
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from None
-    graded = [one.result() for one in asked]
-    by_chunk = {chunk_id: given for one in graded for chunk_id, given in one.by_chunk.items()}
+    graded = [call.result() for call in asked]
+    by_chunk = {chunk_id: given for grades in graded for chunk_id, given in grades.by_chunk.items()}
     return Grades(by_chunk, graded[0].model)
 
 
@@ -72,7 +72,7 @@ def _parts_of(chunk: Chunk) -> Mapping[str, Chunk]:
     if length <= MAX_CHARACTERS:
         return {"": chunk}
     start = chunk.span.start
-    ends = [one.end - start for one in chunk.sentences]
+    ends = [sentence.end - start for sentence in chunk.sentences]
     whole = [end for end in ends if length - MAX_CHARACTERS <= end <= MAX_CHARACTERS]
     cut = min(whole, key=lambda end: abs(end - length // 2), default=length // 2)
     return {
@@ -85,9 +85,9 @@ async def _ask(completer: Completer, task: Task, question: str, passages: Mappin
     asked = prompt_of(question, passages, task.clock.new_code())
     kept = await completer.ask(grade.CONTRACT, asked, grade.rules_for(passages), task.ledger)
     best: dict[str, int] = {}
-    for one in kept.reply.grades:
-        chunk_id = passages[one.chunk].chunk_id
-        best[chunk_id] = max(one.grade, best.get(chunk_id, 0))
+    for given in kept.reply.grades:
+        chunk_id = passages[given.chunk].chunk_id
+        best[chunk_id] = max(given.grade, best.get(chunk_id, 0))
     return Grades(best, kept.model)
 
 

@@ -48,7 +48,9 @@ def unreadable_page_notes(citations: Sequence[Citation], documents: Iterable[Doc
 
 def begins_earlier_notes(citations: Iterable[Citation], chunks: Mapping[str, Chunk]) -> tuple[Note, ...]:
     """One note for all quotes whose beginning an earlier chunk holds, and which have no lead-in or header."""
-    begun = tuple(one.number for one in citations if begins_earlier(chunks[one.chunk_id], one.span))
+    begun = tuple(
+        citation.number for citation in citations if begins_earlier(chunks[citation.chunk_id], citation.span)
+    )
     text = (
         "The beginning of the list, sentence or table that is quoted stands in an earlier passage: read it "
         "as well, since it may say that what is quoted does not hold, or is forbidden."
@@ -96,7 +98,7 @@ def _document_notes(
     return tuple(
         Note(kind, text, numbers)
         for document, text in texts.items()
-        if (numbers := tuple(one.number for one in citations if one.document == document))
+        if (numbers := tuple(citation.number for citation in citations if citation.document == document))
     )
 
 
@@ -126,27 +128,31 @@ def value_conflict_note(conflict: ValueConflict, left: Citation, right: Citation
 
 def definition_conflict_note(term: str, citations: Sequence[Citation]) -> Note:
     """The same term in other words."""
-    titles = _listed([f"“{title}”" for title in dict.fromkeys(one.title for one in citations)])
+    titles = _listed([f"“{title}”" for title in dict.fromkeys(citation.title for citation in citations)])
     text = f"“{term}” is defined in different words in {titles}."
-    return Note(NoteKind.DEFINITION_CONFLICT, text, tuple(one.number for one in citations))
+    return Note(NoteKind.DEFINITION_CONFLICT, text, tuple(citation.number for citation in citations))
 
 
 def weak_evidence_notes(
     clauses: Sequence[SupportingClause], citations: Iterable[Citation]
 ) -> tuple[Note, ...]:
     """One note when what is quoted is only possibly related; none when grading was off."""
-    weak = {one.chunk_id: one for one in clauses if one.grade is not None and one.grade < WEAK_GRADE}
-    quoted = [one for one in citations if one.chunk_id in weak]
+    weak = {
+        clause.chunk_id: clause
+        for clause in clauses
+        if clause.grade is not None and clause.grade < WEAK_GRADE
+    }
+    quoted = [citation for citation in citations if citation.chunk_id in weak]
     if not quoted:
         return ()
-    chances = [p for one in quoted if (p := weak[one.chunk_id].probability) is not None]
+    chances = [p for citation in quoted if (p := weak[citation.chunk_id].probability) is not None]
     measure = (
         f"none of them answers the question with a probability of more than {max(chances):.0%}"
         if chances
         else "the model that graded them does not find them relevant"
     )
     text = f"The evidence is weak: these passages are possibly related; {measure}."
-    return (Note(NoteKind.WEAK_EVIDENCE, text, tuple(one.number for one in quoted)),)
+    return (Note(NoteKind.WEAK_EVIDENCE, text, tuple(citation.number for citation in quoted)),)
 
 
 UNCALIBRATED = Note(

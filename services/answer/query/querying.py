@@ -131,7 +131,7 @@ class Querying:
 
     async def _estimate(self, task: Task, question: Question, found: Found) -> DryRun:
         """What would be sent at most, without sending it."""
-        chunks = [one.chunk for one in found.candidates]
+        chunks = [candidate.chunk for candidate in found.candidates]
         estimates = Estimates(self._completer, self._counter, self._policy, task.ledger)
         stages = []
         if chunks and self._judge.asks_model(question):
@@ -177,7 +177,9 @@ class Querying:
         with progress.stage("refuse"):
             census = await self._retrieval.count_terms(question, found, refusing.content_words(found))
         refusal = refusing.refuse(reason, progress.gate, question.sources, refusing.absence_evidence(census))
-        nearest = tuple(clause_of(one, one.candidate.chunk) for one in progress.ranked[:MAX_NEAREST_CLAUSES])
+        nearest = tuple(
+            clause_of(graded, graded.candidate.chunk) for graded in progress.ranked[:MAX_NEAREST_CLAUSES]
+        )
         return Answer(refusal=replace(refusal, nearest_clauses=nearest))
 
     def _respond(self, task: Task, progress: Progress, found: Found, result: Answer | DryRun) -> Response:
@@ -221,17 +223,17 @@ def _retrieved(found: Found) -> Retrieved:
 
 
 def _graded(progress: Progress) -> Graded:
-    kept = {one.candidate.chunk.chunk_id for one in progress.kept}
+    kept = {graded.candidate.chunk.chunk_id for graded in progress.kept}
     return Graded(
         tuple(
             GradedChunk(
-                chunk_id=one.candidate.chunk.chunk_id,
-                chunk_alias=one.candidate.chunk.alias,
-                grade=one.grade or 0,
-                score=one.score,
-                probability=one.probability,
-                kept=one.candidate.chunk.chunk_id in kept,
+                chunk_id=graded.candidate.chunk.chunk_id,
+                chunk_alias=graded.candidate.chunk.alias,
+                grade=graded.grade or 0,
+                score=graded.score,
+                probability=graded.probability,
+                kept=graded.candidate.chunk.chunk_id in kept,
             )
-            for one in progress.ranked
+            for graded in progress.ranked
         )
     )

@@ -38,7 +38,7 @@ def absence_evidence(census: Census) -> AbsenceEvidence:
         documents_searched=census.documents,
         pages_searched=census.pages,
         unreadable_pages=census.unreadable_pages,
-        term_hits=tuple(TermHits(one.term, one.chunks) for one in census.counts),
+        term_hits=tuple(TermHits(count.term, count.chunks) for count in census.counts),
     )
 
 
@@ -48,7 +48,7 @@ def missing_sentence(reason: RefusalReason, gate: GateDecision, hits: Sequence[T
         return "No relevant clause fits into the token budget."
     if reason is RefusalReason.VALIDATION_FAILED:
         return "No statement stood the check of its quotes against the stored documents."
-    if unknown := [f"“{one.term}”" for one in hits if one.chunks == 0]:
+    if unknown := [f"“{hit.term}”" for hit in hits if hit.chunks == 0]:
         return f"No passage mentions {_either(unknown)}."
     if reason is RefusalReason.NO_CHUNKS_RETRIEVED or gate.top_score is None:
         return "No passage has anything to do with the question."

@@ -49,17 +49,20 @@ def render_markdown(answer: Answer | DryRun) -> str:
     A refusal has Answer, Nearest Clauses and Searched instead, a dry run has Dry Run.
     """
     if isinstance(answer, DryRun):
-        stages = [f"- {_escaped(_stage(one))}" for one in answer.stages]
+        stages = [f"- {_escaped(_stage(stage))}" for stage in answer.stages]
         return _document([("Dry Run", [_total(answer), "", *stages])])
     if answer.refusal is not None:
         return _document(_refusal_sections(answer.refusal))
     return _document(
         [
             ("Answer", list(_items(answer))),
-            ("Supporting Clauses", [line for one in answer.supporting_clauses for line in _clause(one)]),
+            (
+                "Supporting Clauses",
+                [line for clause in answer.supporting_clauses for line in _clause(clause)],
+            ),
             ("Definitions", list(_definitions(answer))),
-            ("Citations", [_citation(one) for one in answer.citations]),
-            ("Notes", [f"- {_escaped(_note(one))}" for one in answer.notes]),
+            ("Citations", [_citation(citation) for citation in answer.citations]),
+            ("Notes", [f"- {_escaped(_note(note))}" for note in answer.notes]),
         ]
     )
 
@@ -67,21 +70,21 @@ def render_markdown(answer: Answer | DryRun) -> str:
 def _total(dry_run: DryRun) -> str:
     if not dry_run.stages:
         return "Nothing was sent to a model. Answering this question would send nothing to a model."
-    unknown = any(not one.priced for one in dry_run.stages)
+    unknown = any(not stage.priced for stage in dry_run.stages)
     known = "; the price of a model is not known" if unknown else ""
     return f"Nothing was sent to a model. Answering would cost at most ${dry_run.max_cost_usd:.4f}{known}."
 
 
-def _stage(one: StageEstimate) -> str:
-    cost = f"${one.max_cost_usd:.4f}" if one.priced else "no price"
-    sent, back = one.prompt_tokens, one.max_completion_tokens
-    return f"{one.stage}: at most {sent:,} tokens to {one.model}, {back:,} back, {cost}"
+def _stage(estimate: StageEstimate) -> str:
+    cost = f"${estimate.max_cost_usd:.4f}" if estimate.priced else "no price"
+    sent, back = estimate.prompt_tokens, estimate.max_completion_tokens
+    return f"{estimate.stage}: at most {sent:,} tokens to {estimate.model}, {back:,} back, {cost}"
 
 
 def _statements(answer: Answer) -> Iterator[tuple[list[str], list[str]]]:
     """The statements as lines, and behind them, below a caveat, those that nobody may take for an answer."""
-    firm = [_statement(one) for one in answer.statements if not one.possibly_related]
-    related = [_statement(one) for one in answer.statements if one.possibly_related]
+    firm = [_statement(statement) for statement in answer.statements if not statement.possibly_related]
+    related = [_statement(statement) for statement in answer.statements if statement.possibly_related]
     if firm:
         yield [], firm
     if related:
@@ -90,8 +93,8 @@ def _statements(answer: Answer) -> Iterator[tuple[list[str], list[str]]]:
 
 def _items(answer: Answer) -> Iterator[str]:
     for caveat, lines in _statements(answer):
-        yield from (f"\n{one}\n" if one == ALSO_RELATED else f"{one}\n" for one in caveat)
-        yield from (f"- {_escaped(one)}" for one in lines)
+        yield from (f"\n{line}\n" if line == ALSO_RELATED else f"{line}\n" for line in caveat)
+        yield from (f"- {_escaped(line)}" for line in lines)
 
 
 def _document(sections: Iterable[tuple[str, list[str]]]) -> str:
@@ -127,11 +130,11 @@ def _text_of(clause: SupportingClause) -> Iterator[str]:
 
 def _definitions(answer: Answer) -> Iterator[str]:
     quotes = {citation.number: citation for citation in answer.citations}
-    for one in answer.definitions:
-        used_by = f" (used by {_escaped(one.used_by)})" if one.used_by else ""
-        yield f"- **{_escaped(one.term)}**{used_by}: {_quoted(quotes[one.citation_number])}"
+    for definition in answer.definitions:
+        used_by = f" (used by {_escaped(definition.used_by)})" if definition.used_by else ""
+        yield f"- **{_escaped(definition.term)}**{used_by}: {_quoted(quotes[definition.citation_number])}"
         yield from (
-            f"  - otherwise: {_quoted(quotes[number])}" for number in one.conflicting_citation_numbers
+            f"  - otherwise: {_quoted(quotes[number])}" for number in definition.conflicting_citation_numbers
         )
 
 
@@ -151,7 +154,7 @@ def _citation(citation: Citation) -> str:
 
 def _refusal_sections(refusal: Refusal) -> Iterator[tuple[str, list[str]]]:
     yield "Answer", [_escaped(refusal.message), "", _escaped(refusal.missing)]
-    yield "Nearest Clauses", [line for one in refusal.nearest_clauses for line in _clause(one)]
+    yield "Nearest Clauses", [line for clause in refusal.nearest_clauses for line in _clause(clause)]
     absence = refusal.absence
     counts = ", ".join(f"“{hits.term}” in {hits.chunks}" for hits in absence.term_hits)
     pages = f", {absence.pages_searched} pages" if absence.pages_searched else ""

@@ -77,10 +77,12 @@ def extracted(draft: Draft, sentences: Sequence[Sentence], citations: Citations)
         if stored is not None:
             found.append(stored)
     chosen = sorted(without_repeated(found)[:MAX_STATEMENTS], key=_is_doubtful)
-    headers = {(one.chunk.chunk_id, one.span): table_header_of(one) for one in sentences}
+    headers = {(sentence.chunk.chunk_id, sentence.span): table_header_of(sentence) for sentence in sentences}
     return tuple(
-        _statement(one, _above(one, headers.get((one.chunk.chunk_id, one.span)), citations), citations)
-        for one in chosen
+        _statement(
+            stored, _above(stored, headers.get((stored.chunk.chunk_id, stored.span)), citations), citations
+        )
+        for stored in chosen
     )
 
 
@@ -96,11 +98,11 @@ def without_repeated(quotes: Sequence[Stored]) -> list[Stored]:
     One that stands without any of its items is quoted with all of them.
     """
     standing = _not_held(quotes)
-    return _not_held(list(dict.fromkeys(one.with_list() for one in standing)))
+    return _not_held(list(dict.fromkeys(quote.with_list() for quote in standing)))
 
 
 def _not_held(quotes: Sequence[Stored]) -> list[Stored]:
-    return [one for one in quotes if not any(other.holds(one) for other in quotes)]
+    return [quote for quote in quotes if not any(other.holds(quote) for other in quotes)]
 
 
 def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, ...]:
@@ -110,7 +112,7 @@ def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, 
     """
     return tuple(
         Claim(
-            plain(one.text),
+            plain(statement.text),
             tuple(
                 Quote(
                     said.quote,
@@ -119,11 +121,11 @@ def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, 
                     chunk.span.start,
                     whole_sentences=True,
                 )
-                for said in one.quotes
+                for said in statement.quotes
                 if (chunk := handles.get(said.chunk))
             ),
         )
-        for one in reply.statements
+        for statement in reply.statements
     )
 
 
@@ -134,17 +136,17 @@ def supported_claims(claims: Sequence[Claim], citations: Citations, question: st
     for number, claim in enumerate(claims, start=1):
         stored = tuple(dict.fromkeys(found for quote in claim.quotes if (found := citations.find(quote))))
         why, rules = _fault(claim, stored, question)
-        standing = () if why else tuple(one for one in stored if one.says_something)
-        above = tuple(one for one in stored if one not in standing)
-        for one in standing:
-            held.setdefault(one, above)
+        standing = () if why else tuple(quote for quote in stored if quote.says_something)
+        above = tuple(quote for quote in stored if quote not in standing)
+        for quote in standing:
+            held.setdefault(quote, above)
         if not standing:
             dropped.append(Dropped(number, why or Why.SAYS_NOTHING, rules))
     for lost in dropped:
         _drops.add(1, {"clausegate.dropped.why": lost.why})
-    above_of = {one.with_list(): above for one, above in held.items()} | held
+    above_of = {quote.with_list(): above for quote, above in held.items()} | held
     chosen = sorted(without_repeated(tuple(held)), key=_is_doubtful)
-    return Stated(tuple(_statement(one, above_of[one], citations) for one in chosen), tuple(dropped))
+    return Stated(tuple(_statement(quote, above_of[quote], citations) for quote in chosen), tuple(dropped))
 
 
 def _fault(claim: Claim, quotes: Sequence[Stored], question: str) -> tuple[Why | None, tuple[LintRule, ...]]:
@@ -155,12 +157,14 @@ def _fault(claim: Claim, quotes: Sequence[Stored], question: str) -> tuple[Why |
     """
     if not quotes:
         return Why.NO_STORED_QUOTE, ()
-    if claim.text in [plain(words) for one in quotes for words in (one.words, one.text, one.without_dots)]:
+    if claim.text in [
+        plain(words) for quote in quotes for words in (quote.words, quote.text, quote.without_dots)
+    ]:
         return None, ()
-    readings = [one.reading for one in quotes]
+    readings = [quote.reading for quote in quotes]
     if guesses(claim.text, readings):
         return Why.GUESS, ()
-    rules = dict.fromkeys(one.rule for one in lint(claim.text, readings, question))
+    rules = dict.fromkeys(finding.rule for finding in lint(claim.text, readings, question))
     broken = tuple(rule for rule in rules if rule is not LintRule.CONDITION)
     return (Why.GOES_BEYOND if broken else None), broken
 
@@ -168,7 +172,7 @@ def _fault(claim: Claim, quotes: Sequence[Stored], question: str) -> tuple[Why |
 def _statement(quote: Stored, above: Sequence[Stored], citations: Citations) -> Statement:
     """A quote as a statement; headings and headers of tables are cited with it."""
     own = citations.cite_stored(quote)
-    numbers = tuple(dict.fromkeys([own.number, *(citations.cite_stored(one).number for one in above)]))
+    numbers = tuple(dict.fromkeys([own.number, *(citations.cite_stored(quote).number for quote in above)]))
     return Statement(quote.text, (quote.chunk.source.upper(),), numbers, _is_doubtful(quote))
 
 
@@ -180,6 +184,8 @@ def _is_said(quote: Quote, found: Sequence[Stored]) -> bool:
     """Whether a definition that is quoted already holds the quote."""
     end = quote.start + len(quote.text)
     return any(
-        one.chunk.document_id == quote.document_id and one.span.start < end and quote.start < one.span.end
-        for one in found
+        stored.chunk.document_id == quote.document_id
+        and stored.span.start < end
+        and quote.start < stored.span.end
+        for stored in found
     )

@@ -77,7 +77,7 @@ class Ledger:
         """Of all replies."""
         stages = self.stages
         return TokenUsage(
-            sum(one.prompt_tokens for one in stages), sum(one.completion_tokens for one in stages)
+            sum(stage.prompt_tokens for stage in stages), sum(stage.completion_tokens for stage in stages)
         )
 
     def most(self, model: str, usage: TokenUsage) -> float:

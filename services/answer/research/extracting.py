@@ -98,7 +98,7 @@ class Extractor:
         """The snippets among what was found. Raises what `Completer.ask` raises."""
         ranked = grading.grade_locally(found)
         decision = gate.decide_graded(
-            [one.score for one in ranked],
+            [graded.score for graded in ranked],
             self._limits,
             enabled=True,
             calibrated=found.background.calibrated,
@@ -122,8 +122,8 @@ class Extractor:
             task.ledger,
         )
         passages = [
-            Passage(material.handles.get(one.chunk), one.content, one.relevance)
-            for one in kept.reply.snippets
+            Passage(material.handles.get(snippet.chunk), snippet.content, snippet.relevance)
+            for snippet in kept.reply.snippets
         ]
         delivered = await self._verify(passages, wanted, kept.model)
         return Extraction(
@@ -147,7 +147,7 @@ class Extractor:
             _summary("", delivered, len(passages), wanted),
             _silence(delivered, named=bool(passages)),
             dropped=delivered.dropped,
-            context_tokens=sum(self._counter.count(format_chunk(one.candidate.chunk)) for one in kept),
+            context_tokens=sum(self._counter.count(format_chunk(graded.candidate.chunk)) for graded in kept),
             chunks_used=len(kept),
         )
 
@@ -156,11 +156,11 @@ class Extractor:
         limits = self._policy.snippets
         shown: list[Chunk] = []
         tokens = 0
-        for one in ranked[: limits.max_chunks]:
-            tokens += self._counter.count(format_chunk(one.candidate.chunk))
+        for graded in ranked[: limits.max_chunks]:
+            tokens += self._counter.count(format_chunk(graded.candidate.chunk))
             if len(shown) >= limits.min_chunks and tokens > limits.chunk_tokens:
                 break
-            shown.append(one.candidate.chunk)
+            shown.append(graded.candidate.chunk)
         return shown
 
     async def _verify(self, passages: Sequence[Passage], wanted: Wanted, model: str) -> Delivered:
@@ -168,7 +168,7 @@ class Extractor:
 
         Raises `Conflict` when a document that is quoted was replaced meanwhile.
         """
-        quoted = [one.chunk.chunk_id for one in passages if one.chunk]
+        quoted = [passage.chunk.chunk_id for passage in passages if passage.chunk]
         stored, documents = await self._retrieval.read_back(quoted)
         check_live(quoted, stored)
         citations = Citations(stored, documents, self._origin(model), self._signer)
@@ -195,10 +195,10 @@ def _silence(delivered: Delivered, *, named: bool) -> str | None:
 
 def excerpts(kept: Sequence[GradedCandidate], found: Found) -> tuple[Passage, ...]:
     """Passages of the kept chunks made of up to eight sentences, that with the best sentence first."""
-    chosen = [one.sentence for one in choose_sentences(kept, found, MAX_SNIPPETS, SENTENCE_SHARE)]
-    places = {(one.chunk.chunk_id, one.span) for one in chosen}
-    spans = [(one, _joined(one, places)) for one in chosen]
-    return tuple(_passage(one, span) for one, span in _distinct(spans))
+    chosen = [scored.sentence for scored in choose_sentences(kept, found, MAX_SNIPPETS, SENTENCE_SHARE)]
+    places = {(sentence.chunk.chunk_id, sentence.span) for sentence in chosen}
+    spans = [(sentence, _joined(sentence, places)) for sentence in chosen]
+    return tuple(_passage(sentence, span) for sentence, span in _distinct(spans))
 
 
 def _joined(sentence: Sentence, places: Collection[tuple[str, Span]]) -> Span:

@@ -183,7 +183,7 @@ def _merged(sources: Found, documents: Found) -> Found:
 
 
 async def _close(task: Task, extraction: Extraction) -> None:
-    contents = [one.content for one in extraction.snippets]
+    contents = [snippet.content for snippet in extraction.snippets]
     await task.close(
         answer="\n".join([*contents, extraction.summary]),
         chunks_used=extraction.chunks_used,

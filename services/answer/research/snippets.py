@@ -88,7 +88,7 @@ class Delivered:
     @property
     def verified(self) -> tuple[Snippet, ...]:
         """Those whose words were found."""
-        return tuple(one for one in self.snippets if one.citation)
+        return tuple(snippet for snippet in self.snippets if snippet.citation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -
             dropped += 1
         elif found is None:
             snippets.append(Snippet(_shown(passage.content), UNVERIFIED_RELEVANCE, passage.chunk, None))
-        elif not any(_overlap(found, one.citation) for one in snippets):
+        elif not any(_overlap(found, snippet.citation) for snippet in snippets):
             numbered = replace(citations.cite_stored(found), number=len(snippets) + 1)
             snippets.append(_snippet(passage, found, numbered, wanted))
     return Delivered(tuple(snippets), dropped)
@@ -126,14 +126,14 @@ def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -
 
 def checked_summary(summary: str, snippets: Sequence[Snippet], wanted: Wanted) -> str:
     """The sentences of a summary that say nothing beyond these verified snippets; else one by code."""
-    quotes = [one.reading for one in snippets]
+    quotes = [snippet.reading for snippet in snippets]
     whole = plain(summary)
     if whole and not _says_more(whole, quotes, wanted.question):
         return whole
     said = sentences_of(whole)
-    if kept := [one for one in said if not _says_more(one, quotes, wanted.question)]:
+    if kept := [sentence for sentence in said if not _says_more(sentence, quotes, wanted.question)]:
         return " ".join(kept)
-    return summary_of(quotes, [one.chunk.title for one in snippets if one.chunk], wanted.stems)
+    return summary_of(quotes, [snippet.chunk.title for snippet in snippets if snippet.chunk], wanted.stems)
 
 
 def _shown(content: str) -> str:
@@ -164,9 +164,11 @@ def _snippet(passage: Passage, found: Stored, citation: Citation, wanted: Wanted
     )
 
 
-def _overlap(one: Stored, other: Citation | None) -> bool:
+def _overlap(stored: Stored, other: Citation | None) -> bool:
     return (
-        other is not None and one.chunk.document_id == other.document and bool(one.span.overlap(other.span))
+        other is not None
+        and stored.chunk.document_id == other.document
+        and bool(stored.span.overlap(other.span))
     )
 
 

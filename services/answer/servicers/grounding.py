@@ -60,7 +60,7 @@ def asked_of(request: grounding_pb2.CheckGroundingRequest) -> Asked:
     """What to check; nothing is checked yet."""
     return Asked(
         text=request.text,
-        claims=tuple(Claim(one.text, tuple(one.quotes)) for one in request.claims),
+        claims=tuple(Claim(claim.text, tuple(claim.quotes)) for claim in request.claims),
         sources=tuple(request.sources),
         document_ids=tuple(request.document_ids),
     )
@@ -107,42 +107,42 @@ def part_of(message: citation_pb2.QuotePart) -> QuotePart:
     )
 
 
-def verification_to_wire(one: Verification) -> grounding_pb2.VerifyCitationResponse:
+def verification_to_wire(verification: Verification) -> grounding_pb2.VerifyCitationResponse:
     """What became of a citation."""
     return grounding_pb2.VerifyCitationResponse(
-        signature=grounding_pb2.SignatureState.Value(f"SIGNATURE_STATE_{one.signature.name}"),
-        text=grounding_pb2.TextState.Value(f"TEXT_STATE_{one.text.name}"),
-        current_span=span_to_wire(one.current_span) if one.current_span else None,
-        match_level=match_level_to_wire(one.match_level),
-        explanation=one.explanation,
+        signature=grounding_pb2.SignatureState.Value(f"SIGNATURE_STATE_{verification.signature.name}"),
+        text=grounding_pb2.TextState.Value(f"TEXT_STATE_{verification.text.name}"),
+        current_span=span_to_wire(verification.current_span) if verification.current_span else None,
+        match_level=match_level_to_wire(verification.match_level),
+        explanation=verification.explanation,
     )
 
 
-def checked_to_wire(one: Checked) -> grounding_pb2.CheckGroundingResponse:
+def checked_to_wire(checked: Checked) -> grounding_pb2.CheckGroundingResponse:
     """The whole check."""
     return grounding_pb2.CheckGroundingResponse(
-        grounded=one.grounded,
-        claims=[_claim(claim) for claim in one.claims],
-        citations=[citation_to_wire(citation) for citation in one.citations],
-        index_revision=one.index_revision,
+        grounded=checked.grounded,
+        claims=[_claim(claim) for claim in checked.claims],
+        citations=[citation_to_wire(citation) for citation in checked.citations],
+        index_revision=checked.index_revision,
     )
 
 
-def _claim(one: CheckedClaim) -> grounding_pb2.CheckedClaim:
+def _claim(claim: CheckedClaim) -> grounding_pb2.CheckedClaim:
     return grounding_pb2.CheckedClaim(
-        text=one.text,
-        verdict=grounding_pb2.GroundingVerdict.Value(f"GROUNDING_VERDICT_{one.verdict.name}"),
-        citation_numbers=one.citation_numbers,
-        missing_quotes=one.missing_quotes,
+        text=claim.text,
+        verdict=grounding_pb2.GroundingVerdict.Value(f"GROUNDING_VERDICT_{claim.verdict.name}"),
+        citation_numbers=claim.citation_numbers,
+        missing_quotes=claim.missing_quotes,
         findings=[
             grounding_pb2.LintFinding(
                 rule=grounding_pb2.LintRule.Value(f"LINT_RULE_{finding.rule.name}"), text=finding.text
             )
-            for finding in one.findings
+            for finding in claim.findings
         ],
-        nearest_clause=clause_to_wire(one.nearest_clause) if one.nearest_clause else None,
+        nearest_clause=clause_to_wire(claim.nearest_clause) if claim.nearest_clause else None,
         caveats=[
-            grounding_pb2.GroundingCaveat.Value(f"GROUNDING_CAVEAT_{caveat.name}") for caveat in one.caveats
+            grounding_pb2.GroundingCaveat.Value(f"GROUNDING_CAVEAT_{caveat.name}") for caveat in claim.caveats
         ],
-        notes=map(note_to_wire, one.notes),
+        notes=map(note_to_wire, claim.notes),
     )

@@ -57,7 +57,7 @@ def done_to_wire(findings: Findings) -> research_pb2.SnippetsDone:
         summary=extraction.summary,
         processing_time_ms=round(findings.metadata.latency_seconds * 1000),
         no_results=not extraction.snippets,
-        snippets=[_snippet(one) for one in extraction.snippets],
+        snippets=[_snippet(snippet) for snippet in extraction.snippets],
         dropped_snippets=extraction.dropped,
         cached=findings.cached,
         metadata=metadata_to_wire(findings.metadata),
@@ -65,18 +65,18 @@ def done_to_wire(findings: Findings) -> research_pb2.SnippetsDone:
     )
 
 
-def _snippet(one: Snippet) -> research_pb2.Snippet:
-    chunk = one.chunk
+def _snippet(snippet: Snippet) -> research_pb2.Snippet:
+    chunk = snippet.chunk
     return research_pb2.Snippet(
-        content=one.content,
+        content=snippet.content,
         source_id=chunk.document_id if chunk else "",
         source_title=chunk.title if chunk else "",
-        source_location=one.location,
-        relevance=one.relevance,
-        verified=one.citation is not None,
+        source_location=snippet.location,
+        relevance=snippet.relevance,
+        verified=snippet.citation is not None,
         chunk_id=chunk.chunk_id if chunk else "",
-        citation=citation_to_wire(one.citation) if one.citation else None,
-        context_before=one.context_before,
-        context_after=one.context_after,
-        notes=map(note_to_wire, one.notes),
+        citation=citation_to_wire(snippet.citation) if snippet.citation else None,
+        context_before=snippet.context_before,
+        context_after=snippet.context_after,
+        notes=map(note_to_wire, snippet.notes),
     )

@@ -34,7 +34,7 @@ class RewriteServicer(RewriteServiceServicer):
         rewritten = await self._rewriting.rewrite(asked, current_caller())
         return rewrite_pb2.RewriteResponse(
             text=rewritten.text,
-            citations=[citation_to_wire(one) for one in rewritten.citations],
+            citations=[citation_to_wire(citation) for citation in rewritten.citations],
             metadata=metadata_to_wire(rewritten.metadata),
             usage=usage_to_wire(rewritten.usage),
         )

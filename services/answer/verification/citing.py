@@ -75,7 +75,7 @@ class Stored:
     @property
     def words(self) -> str:
         """The quoted words alone."""
-        part = next(one for one in self.parts if self.span in one.span)
+        part = next(part for part in self.parts if self.span in part.span)
         return part.text[self.span.start - part.span.start : self.span.end - part.span.start]
 
     @property

@@ -113,8 +113,8 @@ def _judged(claim: Claim, found: Mapping[str, FoundWords], citations: Citations)
     }
     if verbatim:
         citations.cite_stored(verbatim)
-    cited = [citations.cite_stored(one) for one in held.values()]
-    numbers = tuple(dict.fromkeys(one.number for one in cited))
+    cited = [citations.cite_stored(stored) for stored in held.values()]
+    numbers = tuple(dict.fromkeys(citation.number for citation in cited))
     missing = tuple(words for words in wanted if found[words].words not in held)
     if missing:
         nearest = found[missing[0]].nearest
@@ -124,53 +124,55 @@ def _judged(claim: Claim, found: Mapping[str, FoundWords], citations: Citations)
     if verbatim:
         numbers = tuple(dict.fromkeys((citations.cite_stored(verbatim).number, *numbers)))
     whole = _whole_sentences(places, citations)
-    findings = () if verbatim else lint(own, [one.reading for one in held.values()], _named_by(cited))
+    findings = () if verbatim else lint(own, [stored.reading for stored in held.values()], _named_by(cited))
     findings = tuple(dict.fromkeys((*findings, *_cut_off(own, whole))))
     if findings:
         return CheckedClaim(claim.text, Verdict.OVERSTATED, numbers, findings=findings)
     verdict = Verdict.VERBATIM if verbatim else Verdict.SUPPORTED
-    return CheckedClaim(claim.text, verdict, numbers, caveats=caveats(own, [one.text for one in whole]))
+    return CheckedClaim(claim.text, verdict, numbers, caveats=caveats(own, [stored.text for stored in whole]))
 
 
 def _whole_sentences(places: Mapping[str, Chunk | None], citations: Citations) -> Sequence[Stored]:
     """The sentences that quotes are from, as they are stored."""
     found = ((words, chunk) for words, chunk in places.items() if chunk)
     whole = (citations.find(quote_in(chunk, words, whole_sentences=True)) for words, chunk in found)
-    return tuple(dict.fromkeys(one for one in whole if one))
+    return tuple(dict.fromkeys(stored for stored in whole if stored))
 
 
 def _doubts(claim: CheckedClaim, cited: Iterable[Citation], chunks: Mapping[str, Chunk]) -> tuple[Note, ...]:
-    return doubt_notes([one for one in cited if one.number in claim.citation_numbers], chunks)
+    return doubt_notes([citation for citation in cited if citation.number in claim.citation_numbers], chunks)
 
 
 def _cut_off(own: str, whole: Sequence[Stored]) -> Iterator[Finding]:
     """What a claim leaves out of the sentences that its quotes are from, and of what governs these."""
-    cut = [one for one in whole if not find_quote(own, one.text)]
+    cut = [stored for stored in whole if not find_quote(own, stored.text)]
     if cut:
-        yield from (one for one in lint(own, [one.reading for one in cut]) if one.rule in LEFT_OUT)
+        yield from (
+            finding for finding in lint(own, [stored.reading for stored in cut]) if finding.rule in LEFT_OUT
+        )
     if not _denies(own):
-        leading = filter(None, (_lead_in(own, one) for one in cut))
+        leading = filter(None, (_lead_in(own, stored) for stored in cut))
         yield from (Finding(LintRule.NEGATION, lead_in) for lead_in in leading if _denies(lead_in))
 
 
 def _lead_in(own: str, quote: Stored) -> str:
     """What a quote says before the item of a list that holds a claim's own words; empty where none does."""
     match = find_quote(quote.text, own)
-    breaks = [one.start() for one in _BREAK.finditer(quote.text, 0, match.span.start)] if match else []
+    breaks = [found.start() for found in _BREAK.finditer(quote.text, 0, match.span.start)] if match else []
     return " ".join(quote.text[: breaks[-1]].split()) if breaks else ""
 
 
 def _denies(text: str) -> bool:
     read = Text()
     read.add(text)
-    return any(not one.soft for one in read.negations)
+    return any(not negation.soft for negation in read.negations)
 
 
 def _find(words: str, chunks: Iterable[Chunk], citations: Citations) -> Stored | None:
     """Words in the first of `chunks` that holds them."""
-    return next((one for chunk in chunks if (one := citations.find(quote_in(chunk, words)))), None)
+    return next((stored for chunk in chunks if (stored := citations.find(quote_in(chunk, words)))), None)
 
 
 def _named_by(cited: Iterable[Citation]) -> str:
     """What a claim may name besides the words of its quotes: where they are from."""
-    return " ".join(f"{one.source} {one.title} {one.section}" for one in cited)
+    return " ".join(f"{citation.source} {citation.title} {citation.section}" for citation in cited)

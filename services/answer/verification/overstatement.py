@@ -39,7 +39,7 @@ def overstates(text: str, quotes: Sequence[str], question: str = "") -> bool:
 def guesses(text: str, quotes: Sequence[str]) -> bool:
     """Whether a text holds a forbidden phrase that none of its quotes holds (LI-42)."""
     phrases = {" ".join(match.group().lower().split()) for match in _GUESS.finditer(text)}
-    said = {" ".join(match.group().lower().split()) for one in quotes for match in _GUESS.finditer(one)}
+    said = {" ".join(match.group().lower().split()) for quote in quotes for match in _GUESS.finditer(quote)}
     return not phrases <= said
 
 

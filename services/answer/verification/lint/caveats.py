@@ -66,5 +66,5 @@ def _found(
 def _parties(tokens: Sequence[Token]) -> set[str]:
     """Who does something, and what else is named like a party: `Licensee`, `CME`."""
     acting = {actor.word for actor, _ in wording.actors_of(tokens)}
-    named = {one.word for one in wording.names_of(tokens) if one.text.isupper() or _ROLE.search(one.word)}
+    named = {name.word for name in wording.names_of(tokens) if name.text.isupper() or _ROLE.search(name.word)}
     return {wording.stem_of(word) for word in acting | named}

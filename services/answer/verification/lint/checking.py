@@ -68,21 +68,23 @@ def _quantities(claim: Text, source: Text) -> Iterator[Finding]:
         # `one` is more often a pronoun than a count.
         if amount.text.casefold() != "one" and not holds_amount(amount):
             yield Finding(amount.rule, amount.text)
-    by_parts = {(one.date.year, one.date.month, one.date.day, one.date.spelling) for one in source.dates}
+    by_parts = {
+        (dated.date.year, dated.date.month, dated.date.day, dated.date.spelling) for dated in source.dates
+    }
     for dated in claim.dates:
-        one = dated.date
-        exact = (one.year, one.month, one.day, one.spelling) in by_parts
-        if not exact and not any(known.date.holds(one) for known in source.dates):
+        date = dated.date
+        exact = (date.year, date.month, date.day, date.spelling) in by_parts
+        if not exact and not any(known.date.holds(date) for known in source.dates):
             yield Finding(LintRule.DATE, dated.text)
 
 
 def _references(claim: Text, source: Text) -> Iterator[Finding]:
-    written = {one.word for one in source.tokens if one.kind in (Kind.NUMBER, Kind.CODE)}
-    labels = {one.label for one in source.labels}
+    written = {token.word for token in source.tokens if token.kind in (Kind.NUMBER, Kind.CODE)}
+    labels = {label.label for label in source.labels}
     for label in claim.labels:
         if not _holds_label(label.label, labels, written, source.tokens):
             yield Finding(LintRule.CLAUSE_NUMBER, label.text)
-    codes = {one.value for one in source.codes} | labels
+    codes = {code.value for code in source.codes} | labels
     for code in claim.codes:
         if code.value not in codes:
             yield Finding(LintRule.NUMBER, code.text)
@@ -94,27 +96,27 @@ def _swapped(claim: Text, source: Text) -> Iterator[Finding]:
     A number that is said more often than in the quotes, while another is said less often, has replaced it.
     """
     known: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    for one in source.numbers:
-        for context in one.contexts:
-            known[context].add(one.value)
-    left = Counter(one.value for one in source.numbers if not one.again)
-    left.subtract(one.value for one in claim.numbers if not one.again)
+    for number in source.numbers:
+        for context in number.contexts:
+            known[context].add(number.value)
+    left = Counter(number.value for number in source.numbers if not number.again)
+    left.subtract(number.value for number in claim.numbers if not number.again)
     unsaid = any(count > 0 for count in left.values())
-    for one in claim.numbers:
-        replaced = any(context in known and one.value not in known[context] for context in one.contexts)
-        if replaced or (unsaid and left[one.value] < 0 and one.text.casefold() != "one"):
-            yield Finding(one.rule, one.text)
+    for number in claim.numbers:
+        replaced = any(context in known and number.value not in known[context] for context in number.contexts)
+        if replaced or (unsaid and left[number.value] < 0 and number.text.casefold() != "one"):
+            yield Finding(number.rule, number.text)
 
 
 def _amounts_of(source: Text) -> Callable[[Amount], bool]:
     """Tells whether the quotes hold an amount."""
     units: dict[str, set[object]] = defaultdict(set)
-    for one in source.amounts:
-        units[one.value].add(one.unit)
+    for amount in source.amounts:
+        units[amount.value].add(amount.unit)
     for dated in source.dates:
         if dated.date.year is not None:
             units[str(dated.date.year)].add(None)
-    free = {one.unit for one in source.free}
+    free = {amount.unit for amount in source.free}
 
     def holds(amount: Amount) -> bool:
         known = units.get(amount.value, set())
@@ -138,11 +140,11 @@ def _holds_label(label: str, labels: Collection[str], written: set[str], tokens:
 
 
 def _bounds(claim: Text, source: Text) -> Iterator[Finding]:
-    bounds = {(one.relation, one.of) for one in source.bounds}
+    bounds = {(bound.relation, bound.of) for bound in source.bounds}
     for bound in claim.bounds:
         if bound.asked and (bound.relation, bound.of) not in bounds:
             yield Finding(LintRule.NUMBER, f"{bound.text} {bound.of}".strip())
-    rates = {one.unit for one in source.rates}
+    rates = {rate.unit for rate in source.rates}
     for rate in claim.rates:
         if rate.asked and rate.unit not in rates:
             yield Finding(LintRule.NUMBER, rate.text)
@@ -152,12 +154,16 @@ def _negations(claim: Text, source: Text) -> Iterator[Finding]:
     left = _Pairing(source.negations)
     unmatched = list(claim.negations)
     for pairs in (left.same_word, left.same_head, left.same_scope):
-        unmatched = [one for one in unmatched if not pairs(one)]
-    reach = {stem for one in source.negations for stem in one.scope}
-    listed = {stem for one in source.negations for stem in one.listed}
-    for one in unmatched:
-        if not one.soft and one.head not in listed and not (one.word == "nor" and one.head in reach):
-            yield Finding(LintRule.NEGATION, one.text)
+        unmatched = [negation for negation in unmatched if not pairs(negation)]
+    reach = {stem for negation in source.negations for stem in negation.scope}
+    listed = {stem for negation in source.negations for stem in negation.listed}
+    for negation in unmatched:
+        if (
+            not negation.soft
+            and negation.head not in listed
+            and not (negation.word == "nor" and negation.head in reach)
+        ):
+            yield Finding(LintRule.NEGATION, negation.text)
     yield from _dropped(claim, list(left.unused()))
 
 
@@ -165,23 +171,27 @@ def _dropped(claim: Text, unused: Sequence[Negation]) -> Iterator[Finding]:
     """Negations of the quotes that the statement leaves out of what it takes from them."""
     stems = {wording.stem_of(token.word) for token in wording.words_of(claim.tokens)}
     stems |= {token.word for token in claim.tokens if token.kind in (Kind.NUMBER, Kind.CODE)}
-    denied = {stem for one in claim.negations for stem in one.scope}
+    denied = {stem for negation in claim.negations for stem in negation.scope}
     conditional = any(token.word in CONDITIONS for token in claim.tokens)
-    for i, one in enumerate(unused):
+    for i, negation in enumerate(unused):
         pair = {other.word in EXCEPTIONS for other in unused[max(0, i - 1) : i + 2]}
-        taken = sum(stem in stems for stem in one.scope)
+        taken = sum(stem in stems for stem in negation.scope)
         if (
-            one.denial
-            and one.scope
-            and taken >= max(min(MIN_TAKEN, len(one.scope)), TAKEN_SHARE * len(one.scope))
+            negation.denial
+            and negation.scope
+            and taken >= max(min(MIN_TAKEN, len(negation.scope)), TAKEN_SHARE * len(negation.scope))
         ):
-            yield Finding(LintRule.NEGATION, one.text)
-        if one.soft or (one.word == "nor" and one.head in denied) or (conditional and pair == {True, False}):
+            yield Finding(LintRule.NEGATION, negation.text)
+        if (
+            negation.soft
+            or (negation.word == "nor" and negation.head in denied)
+            or (conditional and pair == {True, False})
+        ):
             continue
-        items = sum(stem in stems for stem in one.listed)
+        items = sum(stem in stems for stem in negation.listed)
         listed = not denied and items >= max(MIN_TAKEN, TAKEN_SHARE * len(stems))
-        if listed or one.head in stems or taken >= max(MIN_TAKEN, TAKEN_SHARE * len(one.scope)):
-            yield Finding(LintRule.NEGATION, one.text)
+        if listed or negation.head in stems or taken >= max(MIN_TAKEN, TAKEN_SHARE * len(negation.scope)):
+            yield Finding(LintRule.NEGATION, negation.text)
 
 
 class _Pairing:
@@ -193,27 +203,27 @@ class _Pairing:
         self._by_word: dict[object, deque[int]] = defaultdict(deque)
         self._by_head: dict[object, deque[int]] = defaultdict(deque)
         self._by_stem: dict[object, deque[int]] = defaultdict(deque)
-        for i, one in enumerate(negations):
-            self._by_word[one.word, one.head].append(i)
-            self._by_head[one.head].append(i)
-            for stem in dict.fromkeys(one.scope):
+        for i, negation in enumerate(negations):
+            self._by_word[negation.word, negation.head].append(i)
+            self._by_head[negation.head].append(i)
+            for stem in dict.fromkeys(negation.scope):
                 self._by_stem[stem].append(i)
 
-    def same_word(self, one: Negation) -> bool:
+    def same_word(self, negation: Negation) -> bool:
         """Whether the same word with the same head was free."""
-        return self._take(self._by_word[one.word, one.head])
+        return self._take(self._by_word[negation.word, negation.head])
 
-    def same_head(self, one: Negation) -> bool:
+    def same_head(self, negation: Negation) -> bool:
         """Whether another word with the same head was free."""
-        return self._take(self._by_head[one.head])
+        return self._take(self._by_head[negation.head])
 
-    def same_scope(self, one: Negation) -> bool:
+    def same_scope(self, negation: Negation) -> bool:
         """Whether one about some of the same words was free."""
-        return any(self._take(self._by_stem[stem]) for stem in one.scope)
+        return any(self._take(self._by_stem[stem]) for stem in negation.scope)
 
     def unused(self) -> Iterator[Negation]:
         """Those that the statement does not have."""
-        return (one for i, one in enumerate(self._negations) if i not in self._used)
+        return (negation for i, negation in enumerate(self._negations) if i not in self._used)
 
     def _take(self, waiting: deque[int]) -> bool:
         while waiting:
@@ -226,21 +236,21 @@ class _Pairing:
 
 def _modals(claim: Text, source: Text) -> Iterator[Finding]:
     """A modal must stand before the same word as in the quotes; other words may have any of theirs."""
-    forces = {one.force for one in source.modals}
+    forces = {modal.force for modal in source.modals}
     by_head: dict[str, Counter[Force]] = defaultdict(Counter)
-    for one in sorted(source.modals, key=lambda one: not one.asked):
-        if one.asked or one.head not in by_head:
-            by_head[one.head][one.force] += 1
-    for one in claim.modals:
-        if not one.asked:
+    for modal in sorted(source.modals, key=lambda modal: not modal.asked):
+        if modal.asked or modal.head not in by_head:
+            by_head[modal.head][modal.force] += 1
+    for modal in claim.modals:
+        if not modal.asked:
             continue
-        own = by_head.get(one.head)
-        if own is None and one.force in forces:
+        own = by_head.get(modal.head)
+        if own is None and modal.force in forces:
             continue
-        if own is None or own[one.force] <= 0:
-            yield Finding(LintRule.MODAL, one.text)
+        if own is None or own[modal.force] <= 0:
+            yield Finding(LintRule.MODAL, modal.text)
         else:
-            own[one.force] -= 1
+            own[modal.force] -= 1
 
 
 def _names(claim: Text, source: Text, asked: Sequence[Token]) -> Iterator[Finding]:
@@ -286,26 +296,32 @@ def _conditions(claim: Text, source: Text) -> Iterator[Finding]:
     if _tells_other_condition(claim.tokens, source.tokens):
         return
     stems = {wording.stem_of(token.word) for token in wording.words_of(claim.tokens)}
-    told = {(one.mark, one.own) for one in conditions_of(claim.tokens)}
-    for one in conditions_of(source.tokens):
-        tells = any(stem in stems for stem in one.own if stem not in one.main) or (one.mark, one.own) in told
-        if not tells and _is_taken(one, stems):
-            yield Finding(LintRule.CONDITION, one.text)
+    told = {(condition.mark, condition.own) for condition in conditions_of(claim.tokens)}
+    for condition in conditions_of(source.tokens):
+        tells = (
+            any(stem in stems for stem in condition.own if stem not in condition.main)
+            or (condition.mark, condition.own) in told
+        )
+        if not tells and _is_taken(condition, stems):
+            yield Finding(LintRule.CONDITION, condition.text)
 
 
-def _is_taken(one: Condition, stems: Collection[str]) -> bool:
+def _is_taken(condition: Condition, stems: Collection[str]) -> bool:
     """Whether a statement of these words is taken from what holds only under a condition."""
-    taken = sum(stem in stems for stem in one.held)
-    inside = sum(stem in one.main for stem in stems)
-    near = len(one.held) > 1 and taken >= max(min(MIN_HELD, len(one.held)), TAKEN_SHARE * len(one.held))
+    taken = sum(stem in stems for stem in condition.held)
+    inside = sum(stem in condition.main for stem in stems)
+    near = len(condition.held) > 1 and taken >= max(
+        min(MIN_HELD, len(condition.held)), TAKEN_SHARE * len(condition.held)
+    )
     return near or (inside >= MIN_TAKEN and inside >= WITHIN_SHARE * len(stems))
 
 
 def _tells_other_condition(claim: Sequence[Token], source: Sequence[Token]) -> bool:
     """Whether a statement has a condition in words that the quotes do not have: it may be theirs."""
-    known = {(one.word, after.word) for one, after in _followed(source)}
+    known = {(token.word, after.word) for token, after in _followed(source)}
     return any(
-        one.word in CONDITIONAL and (one.word, after.word) not in known for one, after in _followed(claim)
+        token.word in CONDITIONAL and (token.word, after.word) not in known
+        for token, after in _followed(claim)
     )
 
 
@@ -321,33 +337,35 @@ def _followed(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
 def _governed(claim: Text, source: Text) -> Iterator[Finding]:
     """Clauses of the quotes that a statement gives as a fact, though they are denied or somebody's word."""
     stems = frozenset(wording.stem_of(token.word) for token in wording.words_of(claim.tokens))
-    denied = {stem for one in claim.negations for stem in one.scope}
+    denied = {stem for negation in claim.negations for stem in negation.scope}
     asserted = any(token.word in ASSERTIONS or token.word in REPORTS for token in claim.tokens)
-    for one in governed_in(source.tokens):
-        said = one.by in stems or (not denied.isdisjoint(one.stems) if one.denied else asserted)
-        if not said and _gives(stems, one):
-            yield Finding(LintRule.DENIED, one.text)
+    for governed in governed_in(source.tokens):
+        said = governed.by in stems or (
+            not denied.isdisjoint(governed.stems) if governed.denied else asserted
+        )
+        if not said and _gives(stems, governed):
+            yield Finding(LintRule.DENIED, governed.text)
 
 
-def _gives(stems: frozenset[str], one: Governed) -> bool:
-    shared = len(stems & one.stems)
-    return shared >= MIN_TAKEN and shared >= WITHIN_SHARE * min(len(stems), len(one.stems))
+def _gives(stems: frozenset[str], governed: Governed) -> bool:
+    shared = len(stems & governed.stems)
+    return shared >= MIN_TAKEN and shared >= WITHIN_SHARE * min(len(stems), len(governed.stems))
 
 
 def _factors(claim: Text, source: Text) -> Iterator[Finding]:
     """Factors that the quotes do not have, or that are left out of what is taken from them."""
     stated, said = list(factors_of(source.tokens)), list(factors_of(claim.tokens))
-    values = Counter(one.value for one in stated)
-    for one in said:
-        if values[one.value] <= 0:
-            yield Finding(LintRule.NUMBER, one.text)
+    values = Counter(factor.value for factor in stated)
+    for factor in said:
+        if values[factor.value] <= 0:
+            yield Finding(LintRule.NUMBER, factor.text)
     plain = Counter(values_in(source.tokens))
-    plain.subtract(one.of for one in stated)
+    plain.subtract(factor.of for factor in stated)
     named = set(values_in(claim.tokens))
-    for one in stated:
+    for factor in stated:
         # What stands without its factor elsewhere may be meant without it.
-        if one.of in named and plain[one.of] <= 0 and one.value not in {own.value for own in said}:
-            yield Finding(LintRule.NUMBER, one.text)
+        if factor.of in named and plain[factor.of] <= 0 and factor.value not in {own.value for own in said}:
+            yield Finding(LintRule.NUMBER, factor.text)
 
 
 def _relations(claim: Text, source: Text) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ def conditions_of(tokens: Sequence[Token]) -> Iterator[Condition]:
         if not _is_mark(tokens, i):
             continue
         behind = _sentence(tokens[i + 1 : i + 1 + _REACH])
-        comma = next((at for at, one in enumerate(behind) if one.text == ","), len(behind))
+        comma = next((at for at, token in enumerate(behind) if token.text == ","), len(behind))
         # The last word of `for internal purposes only` leaves nothing out.
         if not comma:
             continue
@@ -75,10 +75,10 @@ def _is_mark(tokens: Sequence[Token], i: int) -> bool:
 
 
 def _sentence(tokens: Sequence[Token]) -> Sequence[Token]:
-    end = next((at for at, one in enumerate(tokens) if one.text in _ENDS), len(tokens))
+    end = next((at for at, token in enumerate(tokens) if token.text in _ENDS), len(tokens))
     return tokens[:end]
 
 
 def _stems(tokens: Sequence[Token], at_most: int | None = None) -> tuple[str, ...]:
-    words = (stem_of(one.word) for one in tokens if is_content(one) and one.word not in GENERIC)
+    words = (stem_of(token.word) for token in tokens if is_content(token) and token.word not in GENERIC)
     return tuple(dict.fromkeys(words))[:at_most]

@@ -48,7 +48,7 @@ def values_in(tokens: Sequence[Token]) -> Iterator[str]:
 def _fraction(tokens: Sequence[Token], i: int) -> str:
     """`one third`, `two-thirds`; `a quarter` only before `of`, as it is a time as well."""
     part = PARTS.get(tokens[i].word)
-    before = [one.word for one in tokens[max(0, i - 2) : i] if one.text != "-"][-1:]
+    before = [token.word for token in tokens[max(0, i - 2) : i] if token.text != "-"][-1:]
     following = tokens[i + 1].word if i + 1 < len(tokens) else ""
     if part is None or not before:
         return ""

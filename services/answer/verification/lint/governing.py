@@ -52,7 +52,7 @@ def governed_in(tokens: Sequence[Token]) -> Iterator[Governed]:
         if at is None:
             continue
         clause = tokens[i + 1 : _end_of_clause(tokens, i + 1)]
-        stems = frozenset(stem_of(one.word) for one in clause if is_content(one))
+        stems = frozenset(stem_of(token.word) for token in clause if is_content(token))
         if len(stems) > 1:
             denied = tokens[at].word not in ASSERTIONS
             yield Governed(stems, stem_of(tokens[at].word), denied, written(tokens[at : i + 1][:6]))

@@ -42,39 +42,39 @@ class Inventory:
         tokens = tokens_of(text)
         self._links |= {token.word for token in links_of(tokens)}
         self._codes |= {token.word for token in tokens if token.kind in (Kind.NUMBER, Kind.CODE)}
-        for one in quantities_of(tokens):
-            match one:
+        for quantity in quantities_of(tokens):
+            match quantity:
                 case Amount():
-                    self._units[trimmed(one.value)].add(one.unit)
+                    self._units[trimmed(quantity.value)].add(quantity.unit)
                 case DateFound():
-                    self._dates.add(one.date)
-                    if one.date.year is not None:
-                        self._units[str(one.date.year)].add(None)
+                    self._dates.add(quantity.date)
+                    if quantity.date.year is not None:
+                        self._units[str(quantity.date.year)].add(None)
                 case Label():
-                    self._codes.add(one.label)
+                    self._codes.add(quantity.label)
                 case Code():
-                    self._codes.add(one.value)
+                    self._codes.add(quantity.value)
 
     def lacks(self, text: str) -> Iterator[Finding]:
         """What a text says and these do not, in its order."""
         tokens = tokens_of(text)
-        for one in quantities_of(tokens):
-            if not isinstance(one, FreeUnit) and not self._holds(one):
-                yield Finding(_rule_of(one), one.text)
+        for quantity in quantities_of(tokens):
+            if not isinstance(quantity, FreeUnit) and not self._holds(quantity):
+                yield Finding(_rule_of(quantity), quantity.text)
         for link in links_of(tokens):
             if link.word not in self._links:
                 yield Finding(LintRule.NAME, link.text)
 
-    def _holds(self, one: Amount | DateFound | Label | Code) -> bool:
-        match one:
+    def _holds(self, quantity: Amount | DateFound | Label | Code) -> bool:
+        match quantity:
             case Amount():
-                return self._holds_amount(one)
+                return self._holds_amount(quantity)
             case DateFound():
-                return any(known.holds(one.date) for known in self._dates)
+                return any(known.holds(quantity.date) for known in self._dates)
             case Label():
-                return one.label in self._codes
+                return quantity.label in self._codes
             case Code():
-                return one.value in self._codes
+                return quantity.value in self._codes
 
     def _holds_amount(self, amount: Amount) -> bool:
         """Whether the number stands there with its unit; in a table the unit may stand elsewhere."""
@@ -84,10 +84,10 @@ class Inventory:
         return any(unit is None or (amount.unit is not None and unit.holds(amount.unit)) for unit in known)
 
 
-def _rule_of(one: Amount | DateFound | Label | Code) -> LintRule:
-    match one:
+def _rule_of(quantity: Amount | DateFound | Label | Code) -> LintRule:
+    match quantity:
         case Amount():
-            return one.rule
+            return quantity.rule
         case DateFound():
             return LintRule.DATE
         case Label():

@@ -87,7 +87,7 @@ def negations_of(tokens: Sequence[Token], skipped: frozenset[int]) -> Iterator[N
         scope = _scope(tokens, i + 1, _CLAUSE_ENDS if denial else _SENTENCE_ENDS) or _before(tokens, i)
         if word == "non" or scope[:1] == _LIMIT:
             scope = scope[:1]
-        text = " ".join(one.text for one in tokens[i : i + 4] if one.kind is not Kind.MARK)
+        text = " ".join(token.text for token in tokens[i : i + 4] if token.kind is not Kind.MARK)
         yield Negation(word, scope, soft, denial, text, _listed_behind(tokens, i))
 
 

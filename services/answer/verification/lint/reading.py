@@ -57,8 +57,8 @@ class Text:
         tokens = tokens_of(text)
         self._last = (-1, "")
         self.tokens += tokens
-        for one in quantities_of(tokens):
-            self._keep(one, tokens)
+        for quantity in quantities_of(tokens):
+            self._keep(quantity, tokens)
         bounds = bounds_of(tokens)
         self.bounds += bounds
         self.rates += rates_of(tokens)
@@ -72,33 +72,35 @@ class Text:
         self.negations += negations_of(tokens, within)
         self.modals += modals_of(tokens)
 
-    def _keep(self, one: Quantity, tokens: Sequence[Token]) -> None:
-        match one:
+    def _keep(self, quantity: Quantity, tokens: Sequence[Token]) -> None:
+        match quantity:
             case Amount():
-                self.amounts.append(one)
-                self._count(one.value, one.rule, one, tokens)
+                self.amounts.append(quantity)
+                self._count(quantity.value, quantity.rule, quantity, tokens)
             case DateFound():
-                self.dates.append(one)
+                self.dates.append(quantity)
             case Label():
-                self.labels.append(one)
-                self._count(one.label, LintRule.CLAUSE_NUMBER, one, tokens)
+                self.labels.append(quantity)
+                self._count(quantity.label, LintRule.CLAUSE_NUMBER, quantity, tokens)
             case Code():
-                self.codes.append(one)
-                self._count(one.value, LintRule.NUMBER, one, tokens)
+                self.codes.append(quantity)
+                self._count(quantity.value, LintRule.NUMBER, quantity, tokens)
             case FreeUnit():
-                self.free.append(one)
+                self.free.append(quantity)
 
-    def _count(self, value: str, rule: LintRule, one: Amount | Label | Code, tokens: Sequence[Token]) -> None:
+    def _count(
+        self, value: str, rule: LintRule, quantity: Amount | Label | Code, tokens: Sequence[Token]
+    ) -> None:
         """Keep a number, unless it says the one before again: `(30)` of `thirty (30)`."""
-        start = one.place.start
+        start = quantity.place.start
         again = self._last == (start - 1, value) and tokens[start - 1].text == "("
-        self._last = one.place.end, value
-        self.numbers.append(Number(value, rule, one.text, _contexts(tokens, one.place), again))
+        self._last = quantity.place.end, value
+        self.numbers.append(Number(value, rule, quantity.text, _contexts(tokens, quantity.place), again))
 
 
 def _contexts(tokens: Sequence[Token], place: Place) -> tuple[tuple[str, ...], ...]:
-    before = [one for one in tokens[max(0, place.start - 4) : place.start] if one.kind is not Kind.MARK]
-    behind = [one for one in tokens[place.end : place.end + 4] if one.kind is not Kind.MARK]
+    before = [token for token in tokens[max(0, place.start - 4) : place.start] if token.kind is not Kind.MARK]
+    behind = [token for token in tokens[place.end : place.end + 4] if token.kind is not Kind.MARK]
     return tuple(
         (side, *(token.word for token in near))
         for side, near in (("before", before[-2:]), ("behind", behind[:2]))

@@ -56,20 +56,22 @@ def exchanged(claim: Sequence[Token], source: Sequence[Token]) -> Iterator[str]:
     """
     known: dict[tuple[str, str], set[str]] = defaultdict(set)
     beside: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-    for one in relations_of(source):
-        known[one.group, one.of].add(one.says)
-        beside[one.group, one.behind, one.of].add(one.says)
+    for relation in relations_of(source):
+        known[relation.group, relation.of].add(relation.says)
+        beside[relation.group, relation.behind, relation.of].add(relation.says)
     turned = []
-    for one in relations_of(claim):
-        stated = known.get((one.group, one.of), set())
-        if not stated or one.says in stated:
+    for relation in relations_of(claim):
+        stated = known.get((relation.group, relation.of), set())
+        if not stated or relation.says in stated:
             continue
-        if one.group != "way" or (one.behind and beside.get((one.group, one.behind, one.of))):
-            yield one.text
+        if relation.group != "way" or (
+            relation.behind and beside.get((relation.group, relation.behind, relation.of))
+        ):
+            yield relation.text
         else:
-            turned.append(one)
-    if len({one.of for one in turned}) > 1:
-        yield from (one.text for one in turned)
+            turned.append(relation)
+    if len({relation.of for relation in turned}) > 1:
+        yield from (relation.text for relation in turned)
 
 
 def opposed(claim: Sequence[Token], source: Sequence[Token]) -> Iterator[str]:
@@ -128,6 +130,6 @@ def _of(tokens: Sequence[Token], i: int) -> tuple[str, bool]:
 
 
 def _behind(tokens: Sequence[Token], i: int) -> str:
-    before = (one for one in reversed(tokens[max(0, i - _REACH) : i]) if is_content(one))
+    before = (token for token in reversed(tokens[max(0, i - _REACH) : i]) if is_content(token))
     word = next(before, None)
     return stem_of(word.word) if word else ""

@@ -82,7 +82,7 @@ def actors_of(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
             yield actor, verb
     for deed, by in _passives(tokens):
         # `By the Licensee`: articles stand between, other words make it a longer name.
-        named = next((one for one in by if is_content(one) and one.word not in GENERIC), None)
+        named = next((token for token in by if is_content(token) and token.word not in GENERIC), None)
         if named:
             yield named, deed
 
@@ -95,9 +95,9 @@ def acting_in(tokens: Sequence[Token]) -> Mapping[str, set[str]]:
         deed = behind[0] if verb.word in AUXILIARIES and behind else verb
         if is_content(deed) and (deed is not verb or _is_finite(verb, tokens[i + 1])):
             before = _of_sentence(tokens, i)
-            acting[stem_of(deed.word)] |= {stem_of(one.word) for one in before if is_content(one)}
+            acting[stem_of(deed.word)] |= {stem_of(token.word) for token in before if is_content(token)}
     for deed, by in _passives(tokens):
-        acting[stem_of(deed.word)] |= {stem_of(one.word) for one in by if is_content(one)}
+        acting[stem_of(deed.word)] |= {stem_of(token.word) for token in by if is_content(token)}
     return acting
 
 
@@ -113,7 +113,7 @@ def _passives(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]
     for i, token in enumerate(tokens[:-1]):
         if token.word == "by" and i and is_content(tokens[i - 1]) and _DONE.search(tokens[i - 1].word):
             behind = tokens[i + 1 : i + 1 + _AGENT_REACH]
-            end = next((at for at, one in enumerate(behind) if one.word in _AFTER_AGENT), len(behind))
+            end = next((at for at, token in enumerate(behind) if token.word in _AFTER_AGENT), len(behind))
             yield tokens[i - 1], behind[:end]
 
 
