@@ -1,4 +1,6 @@
-"""answer: answers questions from the documents alone, or refuses; owner of the audit log.
+"""The answer service: answers questions from the documents alone, or refuses, and owns the audit log.
 
-Read on in `servicers` (what it offers), `querying` (how a question becomes an answer) and `wiring`.
+Read on in `servicers` (what it offers), `query.querying` (how a question becomes an answer) and `wiring`. Its
+tasks (`query`, `research`, `articles`, `checking`, `rewriting`, `query_generation`) do not know one another;
+below them lie `evidence`, `records` and `verification`, in this order.
 """

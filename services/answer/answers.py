@@ -14,7 +14,7 @@ class MatchLevel(StrEnum):
     """How a quote was found in the stored text, strictest first."""
 
     UNSPECIFIED = "unspecified"
-    """Not by us: only citations that a caller sends say so."""
+    """Only citations that a caller sends say so; ours never do."""
     EXACT = "exact"
     NORMALISED = "normalised"
     FOLDED = "folded"
@@ -248,7 +248,7 @@ class DryRun:
 
     @property
     def max_cost_usd(self) -> float:
-        """Of all stages, in US dollars, as far as their models have prices."""
+        """What all stages cost at most, in US dollars, as far as their models have prices."""
         return sum(stage.max_cost_usd for stage in self.stages)
 
 

@@ -14,7 +14,7 @@ MAX_HINT_CHARACTERS = 200
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 Hints = Mapping[str, tuple[str, ...]]
-"""By category, in the order of the file."""
+"""The hints of each category, in the order of the file."""
 
 
 class HintsBroken(CannotStart):

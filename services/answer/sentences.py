@@ -29,7 +29,7 @@ class Sentence:
 
     chunk: Chunk
     span: Span
-    """In code points of the document."""
+    """The place of the sentence, in code points of the document."""
     text: str
 
 

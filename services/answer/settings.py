@@ -26,7 +26,7 @@ LIST_PRICES = {
 """OpenAI's list prices of 2025, in US dollars for a million tokens."""
 
 GRADE_TOKENS = 48
-"""Of a reply, for each candidate: two halves, `{"chunk": "c12a", "grade": 3}` on lines of their own."""
+"""Tokens of a reply for each candidate: two halves, `{"chunk": "c12a", "grade": 3}` on lines of their own."""
 
 
 class AnswerSettings(ModelServerSettings):

@@ -93,7 +93,7 @@ class Compiling:
         signer: Signer,
         policy: Policy,
     ) -> None:
-        """Of the policy, the token budget counts, and its name in certificates."""
+        """The policy gives the token budget, and its hash for certificates."""
         self._retrieval = retrieval
         self._store = store
         self._completer = completer
@@ -253,7 +253,7 @@ def _broken(reply: ArticleReply, shown: _Shown) -> Sequence[str]:
 
 
 def _distinct(items: Iterable[str]) -> tuple[str, ...]:
-    """In order, each once but for case and white space."""
+    """The items in order, each once; case and white space make no other item."""
     first: dict[str, str] = {}
     for item in items:
         shown = legible(item)

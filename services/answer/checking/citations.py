@@ -22,7 +22,7 @@ from services.answer.verification.places import Place, find_governed, level_at, 
 from services.answer.verification.signing import SignatureState, Signer
 
 MAX_QUOTE_CHARACTERS = 20_000
-"""More than any chunk has, so that whatever was cited can be verified."""
+"""No chunk has as many, so whatever was cited can be verified."""
 MAX_PARTS = 100
 
 

@@ -39,7 +39,7 @@ MAX_CLAIM_CHARACTERS = 4_000
 MAX_QUOTES = 10
 MAX_QUOTE_CHARACTERS = 8_000
 QUERY_CHARACTERS = 1_000
-"""Of a long quote so many are searched for: enough to tell its chunk, and search stays quick."""
+"""A longer quote is searched for by its first so many: enough to tell its chunk, and search stays quick."""
 POOLS = (12, 100)
 """Candidates looked through for a quote: few at first, and many before it counts as missing."""
 CONCURRENT_SEARCHES = 4

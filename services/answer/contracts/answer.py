@@ -18,7 +18,7 @@ from services.answer.verification.overstatement import FORBIDDEN_PHRASES
 MAX_STATEMENTS = 8
 MAX_STATEMENT_CHARACTERS = 2_000
 MAX_QUOTES = 10
-"""Of one statement."""
+"""Quotes that one statement may have."""
 
 SYSTEM = """\
 You answer questions about licence documents from the material you are shown, and from nothing else. \

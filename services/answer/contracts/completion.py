@@ -144,7 +144,7 @@ class Completer:
         self._tasks = tasks
         self._counter = counter
         self._system_tokens: dict[str, int] = {}
-        """By contract: they are the same for every call."""
+        """Tokens of each contract's system prompt, which is the same for every call."""
 
     @property
     def configured(self) -> bool:

@@ -20,7 +20,7 @@ class SnippetLimits:
     max_chunks: int = 8
     """The most that are shown, or that sentences are taken from without a model."""
     chunk_tokens: int = 3_000
-    """More chunks than the least are shown within so many tokens."""
+    """Beyond `min_chunks`, more are shown only as long as all of them take no more tokens than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class Policy:
     vector_k: int = 10
     keyword_k: int = 10
     keep_ratio: float = 0.8
-    """Of local grading: the share of the best score that a chunk needs."""
+    """Share of the best score that a chunk needs where local evidence grades."""
     keep_at_most: int = 5
     raw_gate_uses_bm25: bool = False
     definition_depth: int = 2
     grading: Grading = Grading.BATCH
     """How a chat model grades, where there is one."""
     relevance_threshold: int = 2
-    """Of a chat model's grading: the grade, 1 to 3, that a chunk needs."""
+    """Grade, 1 to 3, that a chunk needs where a chat model grades."""
     snippets: SnippetLimits = field(default_factory=SnippetLimits)
 
     def sha256(self) -> str:

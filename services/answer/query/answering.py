@@ -18,7 +18,7 @@ class Reply:
     """What the answer model says."""
 
     claims: tuple[Claim, ...] | None
-    """None when it finds no answer in what it was shown."""
+    """None when the model finds no answer in what it was shown."""
     model: str
 
 

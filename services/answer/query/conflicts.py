@@ -55,7 +55,7 @@ def find_conflicts(sentences: Iterable[Sentence]) -> tuple[ValueConflict, ...]:
 
 
 def _read(sentence: Sentence) -> _Reading | None:
-    """None for a sentence without values, as most are."""
+    """The values of a sentence and its other words; None for a sentence without values, as most are."""
     values: dict[str, dict[float, str]] = {}
     for kind, value, written in _values(sentence.text):
         values.setdefault(kind, {})[value] = written

@@ -35,7 +35,7 @@ class Ranking:
 
     ranked: tuple[GradedCandidate, ...]
     strong: tuple[GradedCandidate, ...]
-    """Those good enough to be kept."""
+    """The candidates that are good enough to be kept."""
     kept: tuple[GradedCandidate, ...]
     """The best of them, as many as may be."""
     grader: str

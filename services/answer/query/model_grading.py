@@ -17,10 +17,10 @@ from services.answer.corpus import Chunk, Span
 from services.answer.records.tasks import Task
 
 MAX_CHARACTERS = 2_000
-"""Of a chunk, or of each half of a longer one."""
+"""A chunk that is longer is shown as two halves, each of at most so many characters."""
 TIME_SHARE = 0.4
-"""Of the time that the caller has left: what is not graded by then leaves the answer no time. An answer is up
-to three times as long as the grades."""
+"""Share of the caller's time that grading may take; the rest is left for the answer, which is up to three
+times as long as the grades."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class Progress:
     gate: GateDecision | None = None
     budget: BudgetReport | None = None
     prompt_version: str = ""
-    """Of the prompt that the answer model was shown; empty before, and without one."""
+    """Version of the prompt that the answer model was shown; empty before, and without a model."""
     dropped_statements: int = 0
     strong: tuple[GradedCandidate, ...] = ()
     """What would be kept if there were no bound of how many."""
@@ -46,7 +46,7 @@ class Progress:
     resolved: tuple[ResolvedDefinition, ...] = ()
     """Definitions that were found."""
     defined: tuple[ResolvedDefinition, ...] = ()
-    """Those of them in the context."""
+    """Definitions that are in the context."""
     dropped: tuple[Dropped, ...] = ()
     """Statements of the model that did not leave, and why."""
     seconds: dict[str, float] = field(default_factory=dict)

@@ -53,7 +53,7 @@ class Dropped:
     """A claim of which nothing leaves."""
 
     number: int
-    """Its place among the claims, from 1."""
+    """The claim's place among all claims, from 1."""
     why: Why
     rules: tuple[LintRule, ...] = ()
     """What it breaks when it goes beyond its quotes."""

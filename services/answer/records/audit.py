@@ -42,7 +42,7 @@ class Outcome:
     chunks_used: int = 0
     refusal_reason: str | None = None
     error_reason: str | None = None
-    """Of an error."""
+    """The reason of the error, when the call ended with one."""
 
 
 class Records:

@@ -59,7 +59,7 @@ class Ledger:
 
     @property
     def stages(self) -> tuple[StageUsage, ...]:
-        """By stage and model, in order of first reply."""
+        """What each stage and model took, in the order of their first replies."""
         return tuple(self._stages.values())
 
     @property
@@ -74,7 +74,7 @@ class Ledger:
 
     @property
     def tokens(self) -> TokenUsage:
-        """Of all replies."""
+        """The tokens of all replies."""
         stages = self.stages
         return TokenUsage(
             sum(stage.prompt_tokens for stage in stages), sum(stage.completion_tokens for stage in stages)

@@ -87,7 +87,7 @@ class Delivered:
 
     @property
     def verified(self) -> tuple[Snippet, ...]:
-        """Those whose words were found."""
+        """The snippets whose words were found."""
         return tuple(snippet for snippet in self.snippets if snippet.citation)
 
 
@@ -97,7 +97,7 @@ class Wanted:
 
     question: str
     stems: frozenset[str]
-    """Of the words that carry the question."""
+    """The stems of the words that carry the question."""
     at_most: int = MAX_SNIPPETS
     unverified: Unverified = Unverified.DROP
 

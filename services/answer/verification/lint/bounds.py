@@ -79,7 +79,7 @@ class Bound:
     """Whether a statement that says it must have it from its quotes."""
     start: int
     end: int
-    """Its tokens."""
+    """The place of its tokens."""
     denial: int | None = None
     """The token that turns it round from further away: `no` of `in no event shall the fee exceed`."""
 

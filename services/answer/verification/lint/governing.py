@@ -34,7 +34,7 @@ class Governed:
     """A clause behind `that`, and what governs it."""
 
     stems: frozenset[str]
-    """Of its content words."""
+    """The stems of its content words."""
     by: str
     """The stem of the word that governs it."""
     denied: bool

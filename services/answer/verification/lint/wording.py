@@ -88,7 +88,7 @@ def actors_of(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
 
 
 def acting_in(tokens: Sequence[Token]) -> Mapping[str, set[str]]:
-    """By the stem of each deed the stems of all that may be meant to do it: `pay` of `A and B shall pay`."""
+    """The stems of all that may be meant to do a deed, by its stem: `pay` of `A and B shall pay`."""
     acting: dict[str, set[str]] = defaultdict(set)
     for i, verb in enumerate(tokens[:-1]):
         behind = tokens[i + 2 : i + 3] if tokens[i + 1].word == "not" else tokens[i + 1 : i + 2]
