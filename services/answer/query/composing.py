@@ -20,8 +20,7 @@ from services.answer.query import notes
 from services.answer.query.conflicts import find_conflicts
 from services.answer.query.defining import conflicts_of, defines, term_asked_for
 from services.answer.sentences import sentences_of
-from services.answer.verification.citing import Citations, quote_of_definition, quote_of_sentence
-from services.answer.verification.doubts import doubt_notes
+from services.answer.verification.citing import Citations, doubt_notes, quote_of_definition, quote_of_sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from services.answer.answers import (
     Answer,
@@ -96,7 +95,7 @@ class Response:
     text: str
     markdown: str
     metadata: Metadata
-    debug: Mapping[str, Any] | None
+    debug: Mapping[str, object] | None
     """How the query came to its answer, see `progress.explained`; set when asked for."""
     usage: tuple[StageUsage, ...] = ()
     """Tokens and cost by stage; empty when no model was called."""

@@ -20,8 +20,7 @@ from services.answer.corpus import Chunk
 from services.answer.legible import legible
 from services.answer.parts import around
 from services.answer.research.wording import mentions, summary_of
-from services.answer.verification.citing import Citations, Quote, Stored
-from services.answer.verification.doubts import doubt_note
+from services.answer.verification.citing import Citations, Quote, Stored, doubt_note
 from services.answer.verification.lint.tokens import Token, tokens_of
 from services.answer.verification.lint.wording import names_of, stem_of
 from services.answer.verification.overstatement import overstates, plain

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any, cast
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -48,9 +49,14 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         notes=map(note_to_wire, answer.notes),
         markdown=response.markdown,
         usage=usage_to_wire(response.usage),
-        debug=debug_pb2.DebugRecord(**response.debug) if response.debug else None,
+        debug=_debug(response.debug) if response.debug else None,
         dry_run=_dry_run(response.dry_run) if response.dry_run else None,
     )
+
+
+def _debug(told: Mapping[str, object]) -> debug_pb2.DebugRecord:
+    """What is told has the names of the message, see `query.progress`; a wrong one is a `ValueError`."""
+    return debug_pb2.DebugRecord(**cast("Mapping[str, Any]", told))
 
 
 def event_to_wire(event: events.Event) -> query_pb2.StreamQueryResponse:

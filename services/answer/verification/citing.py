@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from chassis.errors import Conflict
-from services.answer.answers import Certificate, Citation, MatchLevel
+from services.answer.answers import Certificate, Citation, MatchLevel, Note, NoteKind
 from services.answer.corpus import Chunk, Definition, Document, Span, TextDoubtKind
 from services.answer.parts import QuotePart, doubts_of, joined, pages_at, quote_parts, reading_of
 from services.answer.sentences import Sentence, says_something, sentences_around, through_list
@@ -16,6 +16,20 @@ from services.answer.verification.signing import Signer
 
 EXTRACTIVE = "extractive"
 """Stands for the chat model where none wrote the answer."""
+_DOUBTS = {
+    TextDoubtKind.READING_ORDER: (
+        NoteKind.READING_ORDER,
+        "The reading order of this part of the page is uncertain: compare with the original.",
+    ),
+    TextDoubtKind.MISSING_WORDS: (
+        NoteKind.MISSING_WORDS,
+        "Words of this sentence could not be read, and may turn it round: compare with the original.",
+    ),
+    TextDoubtKind.UNKNOWN: (
+        NoteKind.DOUBTFUL_TEXT,
+        "This part of the text may not be what the page shows: compare with the original.",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +233,17 @@ def _within(chunk: Chunk, quote: Quote) -> str:
     """The part of a quote that can stand in its chunk."""
     room = chunk.span.end - quote.start
     return quote.text[:room] if 0 < room < len(quote.text) else quote.text
+
+
+def doubt_notes(citations: Iterable[Citation], chunks: Mapping[str, Chunk]) -> tuple[Note, ...]:
+    """One note for each reason to doubt the text of quotes."""
+    doubted: dict[TextDoubtKind, list[int]] = {}
+    for citation in citations:
+        for kind in doubts_of(chunks[citation.chunk_id], citation.parts):
+            doubted.setdefault(kind, []).append(citation.number)
+    return tuple(doubt_note(kind, tuple(numbers)) for kind, numbers in doubted.items())
+
+
+def doubt_note(kind: TextDoubtKind, numbers: tuple[int, ...]) -> Note:
+    """Why the text of quotes may not be what the file shows."""
+    return Note(*_DOUBTS[kind], numbers)

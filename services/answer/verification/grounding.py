@@ -16,8 +16,7 @@ from enum import StrEnum
 from services.answer.answers import Citation, Note, SupportingClause
 from services.answer.corpus import Chunk
 from services.answer.parts import JOINT, MARKER
-from services.answer.verification.citing import Citations, Stored, quote_in
-from services.answer.verification.doubts import doubt_notes
+from services.answer.verification.citing import Citations, Stored, doubt_notes, quote_in
 from services.answer.verification.lint import Caveat, Finding, LintRule, caveats, lint
 from services.answer.verification.lint.reading import Text
 from services.answer.verification.quotes import find_quote
