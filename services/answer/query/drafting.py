@@ -126,7 +126,6 @@ class Drafting:
                 check_live([quote.chunk_id for claim in claims for quote in claim.quotes], chunks)
                 stated = stating.supported_claims(claims, citations, draft.question)
                 statements, progress.dropped = stated.statements, stated.dropped
-                progress.dropped_statements = len(stated.dropped)
                 draft = _with_definitions_in_use(draft, statements)
                 span.set_attribute("clausegate.dropped_statements", len(stated.dropped))
             answer = compose(draft, statements, citations, chunks, documents) if statements else Answer()

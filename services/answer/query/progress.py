@@ -38,7 +38,6 @@ class Progress:
     budget: BudgetReport | None = None
     prompt_version: str = ""
     """Version of the prompt that the answer model was shown; empty before, and without a model."""
-    dropped_statements: int = 0
     strong: tuple[GradedCandidate, ...] = ()
     """What would be kept if there were no bound of how many."""
     packed: tuple[GradedCandidate, ...] | None = None

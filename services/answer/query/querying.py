@@ -195,7 +195,7 @@ class Querying:
             normalized_query=found.normalized_query,
             context_tokens=progress.budget.final_tokens if progress.budget else 0,
         )
-        failure, dropped = progress.grading_failure, progress.dropped_statements
+        failure, dropped = progress.grading_failure, len(progress.dropped)
         return Response(
             answer=result if isinstance(result, Answer) else Answer(),
             text=text,

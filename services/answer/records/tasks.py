@@ -37,16 +37,6 @@ class Task:
         return self.run.ledger
 
     @property
-    def query_id(self) -> str:
-        """Names this call in its records."""
-        return self.run.query_id
-
-    @property
-    def trace_id(self) -> str:
-        """The trace that this call belongs to; empty outside any."""
-        return self.run.trace_id
-
-    @property
     def clock(self) -> Clock:
         """Where this call takes times, ids and codes from."""
         return self.run.clock
@@ -86,8 +76,8 @@ class Task:
     ) -> Metadata:
         """The metadata of the response; the call's latency is measured up to here."""
         return Metadata(
-            query_id=self.query_id,
-            trace_id=self.trace_id,
+            query_id=self.run.query_id,
+            trace_id=self.run.trace_id,
             context_tokens=context_tokens,
             token_encoding=self._encoding,
             model=model,

@@ -47,6 +47,7 @@ class Run:
     sources: tuple[str, ...]
     caller: Caller
     trace_id: str
+    """The trace that this call belongs to; empty outside any."""
     clock: Clock
     ledger: Ledger
     chunks_retrieved: int = 0
@@ -58,6 +59,7 @@ class Run:
     measured: bool = False
     """Whether telemetry has counted it."""
     query_id: str = field(init=False)
+    """Names this call in its records."""
     began_at: datetime = field(init=False)
     began_seconds: float = field(init=False)
 
