@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import grpc
 
 from chassis.auth import credential_metadata
-from chassis.deadlines import time_left
-from chassis.parts import part_metadata
+from chassis.limits.concurrency import part_metadata
+from chassis.limits.deadlines import time_left
 from chassis.settings import NO_TLS, TlsFiles
 from chassis.tls import Tls
 from chassis.tls_channel import TlsChannel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -17,6 +17,7 @@ from chassis.auth import AUTHORIZATION, LOCAL, Caller, set_caller, set_credentia
 from chassis.credentials import Credentials, ingest_caller, is_of_ingest
 from chassis.errors import IngestOnly, InvalidInput, PermissionDenied, ServiceError, Unimplemented
 from chassis.index_key import IndexKeys
+from chassis.limits.size import metadata_bytes
 from chassis.status import abort_of
 from chassis.storage import is_storage_failure, storage_unavailable
 
@@ -27,8 +28,6 @@ REFLECTION = "grpc.reflection."
 """What its services' names begin with. One of a version that is not offered has to end UNIMPLEMENTED: clients
 such as grpcurl ask for v1 first, and for v1alpha only then."""
 NOT_OFFERED = "This server does not offer this call; it may be of another version."
-ENTRY_BYTES = 32
-"""What an entry of metadata counts beside its key and value (RFC 9113, 6.5.2)."""
 READ_ON_SECONDS = 2.0
 """How long at most a caller that is still writing keeps a call that has failed from ending."""
 READ_ON_IDLE_SECONDS = 0.1
@@ -97,11 +96,6 @@ class CallerInterceptor(grpc.aio.ServerInterceptor):
         return caller
 
 
-def metadata_bytes(metadata: Sequence[tuple[str, str | bytes]] | None) -> int:
-    """The size of a call's metadata, as HTTP/2 counts it."""
-    return sum(len(key) + len(value) + ENTRY_BYTES for key, value in metadata or ())
-
-
 def check_access(caller: Caller, access: Access) -> None:
     """Raise `PermissionDenied` unless the caller's scopes open an RPC of this access."""
     if not access.allows(caller.scopes):
@@ -114,7 +108,7 @@ def check_access(caller: Caller, access: Access) -> None:
 class ErrorInterceptor(grpc.aio.ServerInterceptor):
     """Turns our errors into statuses, anything else into INTERNAL.
 
-    Every handler behind it takes a stream of requests: those of `BoundsInterceptor`, and those that refuse.
+    Every handler behind it takes a stream of requests: those of `LimitInterceptor`, and those that refuse.
     """
 
     async def intercept_service(

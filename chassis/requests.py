@@ -10,10 +10,8 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from chassis.errors import InvalidInput
+from chassis.limits.size import MAX_NAME_BYTES
 
-MAX_NAME_BYTES = 1_024
-"""The longest document id there is. An error that repeats a longer name would not fit into the metadata that
-carries it, and its caller would be told to try again."""
 _NAMES = ("_id", "_ids", "sources", "project", "document")
 
 

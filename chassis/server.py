@@ -13,11 +13,12 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1.health import aio as health_aio
 from grpc_reflection.v1alpha import reflection
 
+from chassis.access import Load
 from chassis.addresses import check_bindable
-from chassis.bounded import BoundsInterceptor
-from chassis.bounds import Bounds
-from chassis.entrance import LOCAL_ENTRANCE, Entrance
 from chassis.interceptors import HEALTH, CallerInterceptor, ErrorInterceptor
+from chassis.limits.interceptor import LimitInterceptor
+from chassis.limits.settings import LimitSettings
+from chassis.policy import LOCAL_POLICY, ServerPolicy
 from chassis.readiness import Readiness
 from chassis.tls import Tls, server_credentials
 from chassis.tracing import ServerTracing
@@ -64,23 +65,23 @@ class Services:
 
 @asynccontextmanager
 async def serving(
-    address: str, offered: Sequence[Services], entrance: Entrance = LOCAL_ENTRANCE
+    address: str, offered: Sequence[Services], policy: ServerPolicy = LOCAL_POLICY
 ) -> AsyncIterator[str]:
-    """Serve on `host:port` (port 0: any free one; by TLS if the entrance has it) or `unix:path`; yields the
+    """Serve on `host:port` (port 0: any free one; by TLS if the policy has it) or `unix:path`; yields the
     address as bound.
 
     With credentials, every call but those of gRPC health needs one, of a scope that opens it.
 
     Health follows the readiness of what is offered; the server as a whole (the empty name) is serving while
     all of it is, `liveness` always. Leaving it reports NOT_SERVING, lets running calls go on for the
-    entrance's `drain_seconds`, then cancels them.
+    policy's `drain_seconds`, then cancels them.
     Raises `AddressRefused` unless there are credentials or the address is local, and `OSError` when it is
     taken.
     """
-    check_bindable(address, credentials_configured=entrance.credentials is not None)
+    check_bindable(address, credentials_configured=policy.credentials is not None)
     health = health_aio.HealthServicer()
-    server = _server(offered, entrance, health)
-    bound = _bind(server, address, entrance.tls)
+    server = _server(offered, policy, health)
+    bound = _bind(server, address, policy.tls)
     await server.start()
     await health.set(LIVENESS, SERVING)
     for each in offered:
@@ -97,21 +98,21 @@ async def serving(
             task.cancel()
         await asyncio.gather(*watching, return_exceptions=True)
         await health.enter_graceful_shutdown()
-        await server.stop(entrance.drain_seconds)
+        await server.stop(policy.drain_seconds)
 
 
 def _server(
-    offered: Sequence[Services], entrance: Entrance, health: health_aio.HealthServicer
+    offered: Sequence[Services], policy: ServerPolicy, health: health_aio.HealthServicer
 ) -> grpc.aio.Server:
     names = [name for services in offered for name in services.names]
     server = grpc.aio.server(
         interceptors=[
             ServerTracing(names),
             ErrorInterceptor(),
-            CallerInterceptor(entrance.credentials, entrance.bounds.head_bytes, entrance.index_keys),
-            BoundsInterceptor(entrance.bounds),
+            CallerInterceptor(policy.credentials, policy.limits.max_head_bytes, policy.index_keys),
+            LimitInterceptor(policy.limits),
         ],
-        options=_options(entrance.bounds),
+        options=_options(policy.limits),
     )
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
     for services in offered:
@@ -120,8 +121,8 @@ def _server(
     return server
 
 
-def _options(bounds: Bounds) -> list[tuple[str, int]]:
-    longest_ms = round(1000 * max(bounds.seconds.values()))
+def _options(limits: LimitSettings) -> list[tuple[str, int]]:
+    longest_ms = round(1000 * max(map(limits.seconds, Load)))
     return [
         ("grpc.so_reuseport", 0),
         ("grpc.max_connection_age_ms", CONNECTION_AGE_MS),
@@ -133,12 +134,12 @@ def _options(bounds: Bounds) -> list[tuple[str, int]]:
         ("grpc.keepalive_timeout_ms", SILENT_CONNECTION_MS),
         ("grpc.server_handshake_timeout_ms", SILENT_CONNECTION_MS),
         ("grpc.http2.settings_timeout", SILENT_CONNECTION_MS),
-        ("grpc.max_allowed_incoming_connections", bounds.connections),
-        ("grpc.max_concurrent_streams", bounds.streams),
+        ("grpc.max_allowed_incoming_connections", limits.max_connections),
+        ("grpc.max_concurrent_streams", limits.max_connection_streams),
         # Beyond the first some calls are refused by chance, beyond the second all, of who knows of it.
-        ("grpc.max_metadata_size", bounds.head_bytes),
-        ("grpc.absolute_max_metadata_size", bounds.head_bytes),
-        ("grpc.max_receive_message_length", bounds.message_bytes),
+        ("grpc.max_metadata_size", limits.max_head_bytes),
+        ("grpc.absolute_max_metadata_size", limits.max_head_bytes),
+        ("grpc.max_receive_message_length", limits.max_message_bytes),
     ]
 
 

@@ -11,7 +11,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import SettingsConfigDict, SettingsError
 
 from chassis.index_key import IndexKeyBroken, IndexKeys, read_index_key_file, read_index_keys
-from chassis.limit_settings import LimitSettings
+from chassis.limits.settings import LimitSettings
 from chassis.token_settings import TokenSettings
 
 PREFIX = "CLAUSEGATE_"

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from chassis.entrance import entrance
 from chassis.folders import owned
+from chassis.policy import server_policy
 from chassis.server import Services, serving
 from chassis.settings import ProcessSettings
 from embedded.settings import EmbeddedSettings
@@ -37,14 +37,14 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
     settings = settings.model_copy(update=_own_index_key())
     async with AsyncExitStack() as running:
         running.enter_context(owned(settings.data_dir))
-        asked = await running.enter_async_context(entrance(settings))
+        policy = await running.enter_async_context(server_policy(settings))
         address = running.enter_context(_inner_address())
         services = [await running.enter_async_context(each) for each in _services(settings, address)]
-        await running.enter_async_context(serving(address, services, asked))
+        await running.enter_async_context(serving(address, services, policy))
         for each in services:
             if each.before_others is not None:
                 await each.before_others()
-        await running.enter_async_context(serving(settings.address, services, asked))
+        await running.enter_async_context(serving(settings.address, services, policy))
         if settings.gateway_address:
             rest = GatewaySettings(
                 **_shared(settings),

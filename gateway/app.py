@@ -14,18 +14,18 @@ from starlette.routing import BaseRoute, Route
 
 from chassis.access import Load
 from chassis.auth import current_caller
-from chassis.entrance import Entrance
 from chassis.errors import ServiceError
 from chassis.interceptors import check_access
-from chassis.limits import LimitLaws, Limits
+from chassis.limits.concurrency import CallLimiter
+from chassis.policy import ServerPolicy
 from gateway import problems
-from gateway.bodies import RejectedBodies
-from gateway.bridge import Downstream, Endpoint, endpoint
+from gateway.bridge import Downstream, endpoint
+from gateway.calls import Endpoint
 from gateway.contracts import Binding, Contracts, Method
 from gateway.credentials import Authentication
 from gateway.errors import ClientGone
 from gateway.health import Readiness, alive
-from gateway.limited import BoundedHeads, limited
+from gateway.limits import LimitedHeads, RejectedBodies, limited
 from gateway.messages import to_json
 from gateway.observation import Observation
 from gateway.openapi import openapi_document
@@ -34,22 +34,24 @@ from gateway.upload import upload_endpoint
 
 
 def build_app(
-    contracts: Contracts, downstream: Downstream, asked: Entrance, signed: Sequence[Route] = ()
+    contracts: Contracts, downstream: Downstream, policy: ServerPolicy, signed: Sequence[Route] = ()
 ) -> Starlette:
     """The application over open channels. With credentials, every route of the contracts needs one; those in
     `signed` find out by themselves who asks.
     """
     settings = downstream.settings
     own_routes = [*_own_routes(contracts, downstream), *signed]
-    limits = Limits(asked.bounds.laws)
+    limiter = CallLimiter.configured(policy.limits)
     app = Starlette(
-        routes=[*_contract_routes(contracts, downstream, limits), *own_routes],
+        routes=[*_contract_routes(contracts, downstream, limiter), *own_routes],
         middleware=[
             Middleware(Observation),
-            Middleware(BoundedHeads, limit=asked.bounds.head_bytes),
+            Middleware(LimitedHeads, limit=policy.limits.max_head_bytes),
             Middleware(RejectedBodies, limit=settings.max_upload_bytes, cut_off=downstream.cut_off),
             Middleware(
-                Authentication, credentials=asked.credentials, open_paths={route.path for route in own_routes}
+                Authentication,
+                credentials=policy.credentials,
+                open_paths={route.path for route in own_routes},
             ),
             # Starlette has one of these outside of all others; this one answers within the trace.
             Middleware(ServerErrorMiddleware, handler=problems.on_unexpected),
@@ -66,13 +68,13 @@ def build_app(
     return app
 
 
-def _contract_routes(contracts: Contracts, downstream: Downstream, limits: Limits) -> list[BaseRoute]:
+def _contract_routes(contracts: Contracts, downstream: Downstream, limiter: CallLimiter) -> list[BaseRoute]:
     """One route per path, so that a wrong method is answered with all that the path has."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for method in contracts.methods:
         for binding in method.bindings:
             answer = _endpoint(method, binding, downstream)
-            by_path.setdefault(binding.path, {})[binding.verb] = limited(answer, limits, method.access.load)
+            by_path.setdefault(binding.path, {})[binding.verb] = limited(answer, limiter, method.access.load)
     return [Route(path, _by_verb(verbs), methods=list(verbs)) for path, verbs in by_path.items()]
 
 
@@ -88,9 +90,9 @@ def _endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpo
 
 
 def _upload(method: Method, downstream: Downstream) -> Endpoint:
-    """Uploads have a bound of their own, since each has a temporary file."""
-    limits = Limits(LimitLaws(running=downstream.settings.max_running_uploads))
-    return limited(upload_endpoint(method, downstream), limits, Load.WRITE)
+    """Uploads have a limit of their own, since each has a temporary file."""
+    limiter = CallLimiter(downstream.settings.max_running_uploads)
+    return limited(upload_endpoint(method, downstream), limiter, Load.WRITE)
 
 
 def _by_verb(verbs: Mapping[str, Endpoint]) -> Endpoint:

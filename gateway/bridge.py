@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,15 +15,13 @@ from starlette.responses import Response
 
 from chassis.errors import InvalidInput
 from chassis.status import upstream_errors
-from gateway.bodies import BodyBounds, check_content_type, read_body
-from gateway.calls import deadline_seconds, responses, until_cut_off, while_wanted
+from gateway.calls import Endpoint, deadline_seconds, responses, until_cut_off, while_wanted
 from gateway.contracts import Binding, Method
 from gateway.errors import MalformedRequest
+from gateway.limits import BodyLimits, check_content_type, read_body
 from gateway.messages import fill, json_name, parse_json, query_object, shown, to_json, to_object
 from gateway.settings import GatewaySettings
 from gateway.sse import event_stream
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +54,8 @@ def endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoi
 
     async def answer(request: Request) -> Response:
         timeout = deadline_seconds(request, *limits)
-        bounds = BodyBounds(settings.max_body_bytes, settings.client_stall_seconds, timeout)
-        message = await until_cut_off(downstream.cut_off, read_request(request, method, binding, bounds))
+        body = BodyLimits(settings.max_body_bytes, settings.client_stall_seconds, timeout)
+        message = await until_cut_off(downstream.cut_off, read_request(request, method, binding, body))
         call = stub(message, timeout=timeout)
         wait = partial(while_wanted, request.receive, downstream.cut_off)
         if method.streams_responses:
@@ -74,14 +72,14 @@ def _deadlines(method: Method, settings: GatewaySettings) -> tuple[float, float]
     return settings.request_deadline_seconds, settings.max_deadline_seconds
 
 
-async def read_request(request: Request, method: Method, binding: Binding, bounds: BodyBounds) -> Message:
+async def read_request(request: Request, method: Method, binding: Binding, limits: BodyLimits) -> Message:
     """The request message that an HTTP request stands for. Raises `MalformedRequest` and `InvalidInput`."""
     message = method.request()
     if binding.has_body:
         check_content_type(request, "application/json")
         for name in request.query_params:
             raise MalformedRequest("This route takes no query parameters.", field=shown(name))
-        fill(message, parse_json(await read_body(request, bounds)))
+        fill(message, parse_json(await read_body(request, limits)))
     else:
         fill(message, query_object(message, request.query_params.multi_items()))
     _fill_from_path(message, request.path_params)

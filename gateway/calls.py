@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive
 
 from chassis.errors import InvalidInput
@@ -18,6 +19,9 @@ from gateway.errors import ClientGone, ShuttingDown
 TIMEOUT_HEADER = "X-Request-Timeout"
 MIN_SECONDS = 0.001
 """Shortest time that a request may give itself."""
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+"""Answers requests of one route."""
 
 Result = TypeVar("Result")
 

@@ -19,8 +19,9 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from chassis.bounds import Bounds
-from chassis.errors import DeadlineExceeded, Exhausted, ServiceError
+from chassis.errors import DeadlineExceeded, ServiceError
+from chassis.limits.concurrency import TooManyAtOnce
+from chassis.limits.settings import LimitSettings
 from gateway.errors import HeadTooLarge, MalformedRequest
 from gateway.messages import to_json
 from gateway.problems import PROBLEM_TYPE, problem_of
@@ -29,12 +30,11 @@ HEAD_SECONDS = 10.0
 """What a client gets for the head of a request at most; from its connecting for the first."""
 MIN_TAKEN_BYTES = 16 * 2**10
 """What a client takes at least in the time that it may stall, or all that waits for it."""
-RETRY_AFTER_SECONDS = 1.0
 
 
-def head_seconds(bounds: Bounds) -> float:
+def head_seconds(limits: LimitSettings) -> float:
     """What a client gets for the head of a request, and for the handshake of TLS before it."""
-    return min(HEAD_SECONDS, bounds.stall_seconds)
+    return min(HEAD_SECONDS, limits.client_stall_seconds)
 
 
 class Connection(H11Protocol):
@@ -42,15 +42,15 @@ class Connection(H11Protocol):
 
     def __init__(
         self,
-        bounds: Bounds,
+        limits: LimitSettings,
         config: uvicorn.Config,
         server_state: ServerState,
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self._bounds = bounds
-        self._head_seconds = head_seconds(bounds)
+        self._limits = limits
+        self._head_seconds = head_seconds(limits)
         self._head: asyncio.TimerHandle | None = None
         self._look: asyncio.TimerHandle | None = None
         self._waited = 0
@@ -59,12 +59,11 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, unless there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > self._bounds.connections:
-            message = "Too many connections are open."
-            self._refuse(503, Exhausted(message, retry_after_seconds=RETRY_AFTER_SECONDS))
+        if len(self.connections) > self._limits.max_connections:
+            self._refuse(503, TooManyAtOnce("Too many connections are open."))
             return
         self._head = self.loop.call_later(self._head_seconds, self._head_is_late)
-        self._look = self.loop.call_later(self._bounds.stall_seconds, self._look_at_what_waits)
+        self._look = self.loop.call_later(self._limits.client_stall_seconds, self._look_at_what_waits)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Look after it no more."""
@@ -94,8 +93,8 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer a head that is none, or too large."""
-        if len(self.conn.trailing_data[0]) > self._bounds.head_bytes:
-            self._refuse(431, HeadTooLarge(self._bounds.head_bytes))
+        if len(self.conn.trailing_data[0]) > self._limits.max_head_bytes:
+            self._refuse(431, HeadTooLarge(self._limits.max_head_bytes))
         else:
             self._refuse(400, MalformedRequest("The bytes are no HTTP request."))
 
@@ -130,7 +129,7 @@ class Connection(H11Protocol):
             self._drop()
             return
         self._waited, self._resumed = waits, False
-        self._look = self.loop.call_later(self._bounds.stall_seconds, self._look_at_what_waits)
+        self._look = self.loop.call_later(self._limits.client_stall_seconds, self._look_at_what_waits)
 
     def _bytes_that_wait(self) -> int:
         """What the client has not taken: here, and in the system's buffer, which can hold megabytes."""

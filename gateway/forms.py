@@ -14,8 +14,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from chassis.errors import InvalidInput
-from gateway.bodies import BodyBounds, bounded_stream, check_content_type
 from gateway.errors import MalformedRequest, UploadTooLarge
+from gateway.limits import BodyLimits, check_content_type, limited_stream
 from gateway.messages import shown
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Upload:
     size_bytes: int
 
 
-async def read_upload(request: Request, spool: BinaryIO, bounds: BodyBounds) -> Upload:
+async def read_upload(request: Request, spool: BinaryIO, limits: BodyLimits) -> Upload:
     """Read the form and write its file to `spool`.
 
     Raises `UnsupportedContentType`, `UploadTooLarge`, `TooSlow`, `InvalidInput` for a field that is
@@ -51,9 +51,9 @@ async def read_upload(request: Request, spool: BinaryIO, bounds: BodyBounds) -> 
     check_content_type(request, "multipart/form-data")
     form = _Form()
     parser = MultipartParser(_boundary(request), form.callbacks)
-    limit, form_bounds = bounds.bytes, replace(bounds, bytes=bounds.bytes + OVERHEAD_BYTES)
+    limit, form_limits = limits.bytes, replace(limits, bytes=limits.bytes + OVERHEAD_BYTES)
     too_large = UploadTooLarge(f"The file is larger than {limit} bytes.", field=FILE_FIELD)
-    async with aclosing(bounded_stream(request, form_bounds, too_large)) as stream:
+    async with aclosing(limited_stream(request, form_limits, too_large)) as stream:
         async for data in stream:
             _feed(parser, data)
             await run_in_threadpool(form.store, spool)

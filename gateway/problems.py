@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from chassis.errors import ServiceError, UpstreamError
-from chassis.pace import TooSlow
+from chassis.limits.deadlines import TooSlow
 from chassis.telemetry import current_trace_id
 from gateway.errors import BodyTooLarge, HeadTooLarge, MethodNotAllowed, RouteNotFound
 from gateway.messages import shown, to_json

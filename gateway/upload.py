@@ -16,11 +16,11 @@ from starlette.responses import Response
 
 from chassis.errors import ServiceError
 from chassis.storage import storage_errors
-from gateway.bodies import BodyBounds
-from gateway.bridge import Downstream, Endpoint, json_response
-from gateway.calls import deadline_seconds, responses, until_cut_off, while_wanted
+from gateway.bridge import Downstream, json_response
+from gateway.calls import Endpoint, deadline_seconds, responses, until_cut_off, while_wanted
 from gateway.contracts import Method
 from gateway.forms import Upload, read_upload
+from gateway.limits import BodyLimits
 from gateway.sse import EVENT_STREAM, event_stream
 
 DATA_BYTES = 2**18
@@ -42,8 +42,8 @@ def upload_endpoint(method: Method, downstream: Downstream) -> Endpoint:
         call = partial(stub, timeout=timeout)
         with storage_errors(), ExitStack() as unread:
             spool = unread.enter_context(TemporaryFile())
-            bounds = BodyBounds(settings.max_upload_bytes, settings.client_stall_seconds, timeout)
-            upload = await until_cut_off(downstream.cut_off, read_upload(request, spool, bounds))
+            limits = BodyLimits(settings.max_upload_bytes, settings.client_stall_seconds, timeout)
+            upload = await until_cut_off(downstream.cut_off, read_upload(request, spool, limits))
             unread.pop_all()  # from here on `_ingest` closes it
         events = _ingest(method.request, upload, spool, call)
         wait = partial(while_wanted, request.receive, downstream.cut_off)

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 
 from chassis.addresses import check_bindable
 from chassis.channel import open_channel
-from chassis.entrance import Entrance, entrance
+from chassis.policy import ServerPolicy, server_policy
 from chassis.tls import server_context
 from gateway.app import build_app
 from gateway.bridge import Downstream
@@ -45,7 +45,7 @@ LAST_WORDS_SECONDS = 2
 
 @asynccontextmanager
 async def gateway(
-    settings: GatewaySettings, asked: Entrance, cut_off: asyncio.Event
+    settings: GatewaySettings, policy: ServerPolicy, cut_off: asyncio.Event
 ) -> AsyncIterator[Starlette]:
     """The ASGI application over channels to the three services, which need not be up yet.
 
@@ -67,7 +67,7 @@ async def gateway(
             for area, address in addresses.items()
         }
         slack = await stack.enter_async_context(slack_routes(settings, channels["answer"], cut_off))
-        yield build_app(load_contracts(), Downstream(channels, settings, cut_off), asked, slack)
+        yield build_app(load_contracts(), Downstream(channels, settings, cut_off), policy, slack)
 
 
 @asynccontextmanager
@@ -79,26 +79,26 @@ async def serving(settings: GatewaySettings) -> AsyncIterator[str]:
     it is taken.
     """
     cut_off = asyncio.Event()
-    async with entrance(settings) as asked:
-        check_bindable(settings.gateway_address, credentials_configured=asked.credentials is not None)
+    async with server_policy(settings) as policy:
+        check_bindable(settings.gateway_address, credentials_configured=policy.credentials is not None)
         with bound_socket(settings.gateway_address) as listener:
             _end_silence(listener, settings.client_stall_seconds)
             async with (
-                gateway(settings, asked, cut_off) as app,
-                _running(app, listener, asked, cut_off),
+                gateway(settings, policy, cut_off) as app,
+                _running(app, listener, policy, cut_off),
             ):
                 yield _address_of(listener)
 
 
 @asynccontextmanager
 async def _running(
-    app: Starlette, listener: socket.socket, asked: Entrance, cut_off: asyncio.Event
+    app: Starlette, listener: socket.socket, policy: ServerPolicy, cut_off: asyncio.Event
 ) -> AsyncIterator[None]:
-    tls = None if listener.family is socket.AF_UNIX else asked.tls
+    tls = None if listener.family is socket.AF_UNIX else policy.tls
     config = uvicorn.Config(
         app,
-        http=partial(Connection, asked.bounds),  # type: ignore[arg-type]  # it only calls it
-        h11_max_incomplete_event_size=asked.bounds.head_bytes,
+        http=partial(Connection, policy.limits),  # type: ignore[arg-type]  # it only calls it
+        h11_max_incomplete_event_size=policy.limits.max_head_bytes,
         log_config=None,
         log_level="warning",
         access_log=False,
@@ -108,17 +108,17 @@ async def _running(
         lifespan="off",
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=round(asked.drain_seconds) + LAST_WORDS_SECONDS,
+        timeout_graceful_shutdown=round(policy.drain_seconds) + LAST_WORDS_SECONDS,
         ssl_context_factory=None if tls is None else lambda config, default: server_context(tls),
     )
-    server = _Server(config, head_seconds(asked.bounds))
+    server = _Server(config, head_seconds(policy.limits))
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield
     finally:
         server.should_exit = True
         # Answers in the background go on when the last request has ended, so it is not cancelled then.
-        asyncio.get_running_loop().call_later(asked.drain_seconds, cut_off.set)
+        asyncio.get_running_loop().call_later(policy.drain_seconds, cut_off.set)
         await task
 
 

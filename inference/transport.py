@@ -16,10 +16,11 @@ import httpx2
 import openai
 from opentelemetry import trace
 
-from chassis.deadlines import time_left
 from chassis.errors import ServiceError
-from inference.errors import ModelRateLimited, ModelRejected, ModelServerUnavailable
-from inference.lanes import Lane
+from chassis.limits.concurrency import FairQueue
+from chassis.limits.deadlines import time_left
+from chassis.limits.size import at_most
+from inference.errors import ModelQueueFull, ModelRateLimited, ModelRejected, ModelServerUnavailable
 from inference.retries import FIRST_PAUSE_SECONDS, MARGIN_SECONDS, patience, pause, told_pause
 from inference.settings import ModelServerSettings
 
@@ -52,6 +53,16 @@ class _Failed:
     told_seconds: float | None = None
 
 
+def model_queue(name: str, settings: ModelServerSettings) -> FairQueue:
+    """Where calls of a model server wait; one more than may is told so by `ModelQueueFull`."""
+
+    def full() -> ModelQueueFull:
+        message = "Too many calls of the model server wait already (CLAUSEGATE_MODEL_QUEUE)."
+        return ModelQueueFull(message, retry_after_seconds=FIRST_PAUSE_SECONDS)
+
+    return FairQueue(name, settings.model_concurrency, settings.model_queue, full)
+
+
 class ModelServer:
     """Sends calls to one OpenAI-compatible server."""
 
@@ -81,17 +92,17 @@ class ModelServer:
         """Close all connections; safe to call twice."""
         await self._client.close()
 
-    async def post(self, path: str, body: Mapping[str, object], lane: Lane) -> bytes:
+    async def post(self, path: str, body: Mapping[str, object], queue: FairQueue) -> bytes:
         """The body of the server's reply to JSON sent to `path`, e.g. `/chat/completions`.
 
-        Waits for its turn in `lane`, and repeats what may succeed later, all within the deadline of the
+        Waits for its turn in `queue`, and repeats what may succeed later, all within the deadline of the
         settings and the caller's. Notes the attempts on the current span. Cancelling closes the connection.
         Raises what `ChatModel.complete` does.
         """
         seconds = min(self._deadline_seconds, patience(time_left(self._deadline_seconds + MARGIN_SECONDS)))
         ends = asyncio.get_running_loop().time() + seconds
         try:
-            async with asyncio.timeout_at(ends), lane:
+            async with asyncio.timeout_at(ends), queue.turn():
                 return await self._repeat(path, body, ends)
         except TimeoutError:
             raise _unavailable(f"did not answer within {seconds:.3g} seconds") from None
@@ -163,11 +174,11 @@ class _BodyTooLarge(Exception):
 def _http_client() -> httpx2.AsyncClient:
     """Without proxies of the environment and without redirects, either of which would get key and documents.
 
-    The number of connections is bounded by the lanes alone, so that no second queue forms here.
+    The number of connections is limited by the queues alone, so that no second queue forms here.
     """
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
     return httpx2.AsyncClient(
-        transport=_BoundedTransport(limits=limits, trust_env=False),
+        transport=_LimitedTransport(limits=limits, trust_env=False),
         trust_env=False,
         follow_redirects=False,
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
@@ -175,8 +186,8 @@ def _http_client() -> httpx2.AsyncClient:
     )
 
 
-class _BoundedTransport(httpx2.AsyncHTTPTransport):
-    """Bounds the bodies of replies. Compressed ones, not asked for, could unpack beyond any bound."""
+class _LimitedTransport(httpx2.AsyncHTTPTransport):
+    """Limits the bodies of replies. Compressed ones, not asked for, could unpack beyond any limit."""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await super().handle_async_request(request)
@@ -184,21 +195,16 @@ class _BoundedTransport(httpx2.AsyncHTTPTransport):
             await response.aclose()
             raise httpx2.DecodingError("the reply is compressed", request=request)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _BoundedStream(response.stream)
+        response.stream = _LimitedStream(response.stream)
         return response
 
 
-class _BoundedStream(httpx2.AsyncByteStream):
+class _LimitedStream(httpx2.AsyncByteStream):
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        received = 0
-        async for part in self._stream:
-            received += len(part)
-            if received > MAX_BODY_BYTES:
-                raise _BodyTooLarge
-            yield part
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return at_most(aiter(self._stream), MAX_BODY_BYTES, _BodyTooLarge())
 
     async def aclose(self) -> None:
         await self._stream.aclose()

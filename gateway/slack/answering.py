@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chassis.auth import set_credential
 from chassis.errors import ServiceError
-from chassis.limits import SHARE
+from chassis.limits.concurrency import SHARE
 from chassis.status import upstream_errors
 from chassis.telemetry import current_trace_id, span, tracer
 from clausegate.answer.v1.query_service_pb2 import QueryRequest

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from chassis.pace import TooSlow
-from gateway.bodies import BodyBounds, check_content_type, read_body
+from chassis.limits.deadlines import TooSlow
 from gateway.errors import BodyTooLarge
+from gateway.limits import BodyLimits, check_content_type, read_body
 from gateway.messages import to_json
 from gateway.slack.answering import Answering
 from gateway.slack.command import Command, parse_command, parse_question
@@ -71,7 +71,7 @@ async def _body(request: Request) -> bytes:
     """All of the body. Raises `NotFromSlack` for one that Slack would not send, in size or time."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            return await read_body(request, BodyBounds(MAX_BODY_BYTES, BODY_SECONDS, BODY_SECONDS))
+            return await read_body(request, BodyLimits(MAX_BODY_BYTES, BODY_SECONDS, BODY_SECONDS))
     except BodyTooLarge as error:
         raise refused("body too large") from error
     except (TooSlow, TimeoutError) as error:

@@ -10,12 +10,11 @@ from opentelemetry.trace import Span, SpanKind
 from chassis.telemetry import span, tracer
 from inference.chat.model import MAX_TOKENS_COUNTED, ChatReply, ChatRequest, JsonSchema, TokenUsage
 from inference.errors import ModelServerUnavailable
-from inference.lanes import Lane
 from inference.measuring import Call
 from inference.retries import FIRST_PAUSE_SECONDS
 from inference.settings import ModelServerSettings
 from inference.texts import encodable
-from inference.transport import ModelServer
+from inference.transport import ModelServer, model_queue
 
 _REASONING_MODEL = re.compile(r"(^|/)(o\d|gpt-5)")
 """Models of OpenAI that refuse `max_tokens` and any temperature but their own."""
@@ -29,7 +28,7 @@ class OpenAIChat:
     def __init__(self, server: ModelServer, settings: ModelServerSettings) -> None:
         """The server is closed by whoever opened it."""
         self._server = server
-        self._lane = Lane("chat", settings.model_concurrency, settings.model_queue)
+        self._queue = model_queue("chat", settings)
         self._text_in_spans = settings.model_text_in_spans
 
     async def complete(self, request: ChatRequest) -> ChatReply:
@@ -37,7 +36,7 @@ class OpenAIChat:
         call = Call("chat", request.model, self._server.host)
         with call.timed(), span(_tracer, f"chat {request.model}", call.attributes, SpanKind.CLIENT) as chat:
             self._describe(chat, request)
-            reply = _read(await self._server.post("/chat/completions", _body(request), self._lane))
+            reply = _read(await self._server.post("/chat/completions", _body(request), self._queue))
             call.used("input", reply.usage.prompt_tokens)
             call.used("output", reply.usage.completion_tokens)
             chat.set_attributes(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from chassis.errors import Unavailable
-from chassis.queues import Threads
+from chassis.limits.concurrency import Threads
 from inference.embedding.fetch import FILES, LOCAL_MODEL
 from inference.embedding.graph import BertShape, build_graph
 from inference.embedding.model import TokenSpans

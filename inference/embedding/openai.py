@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from opentelemetry.trace import SpanKind
 
+from chassis.limits.concurrency import FairQueue
 from chassis.telemetry import span, tracer
 from inference.embedding.model import TokenSpans
 from inference.errors import EmbeddingDimensionWrong, ModelServerUnavailable
-from inference.lanes import Lane
 from inference.measuring import Call
 from inference.retries import FIRST_PAUSE_SECONDS
 from inference.settings import ModelServerSettings
 from inference.texts import encodable
 from inference.tokens import pieces
-from inference.transport import ModelServer
+from inference.transport import ModelServer, model_queue
 
 MAX_TOKENS = 8191
 """What OpenAI's embedding models read of a text."""
@@ -34,7 +34,7 @@ _tracer = tracer(__name__)
 
 
 class OpenAIEmbedding:
-    """An `EmbeddingModel`. Passages and questions wait in lanes of their own."""
+    """An `EmbeddingModel`. Passages and questions wait in queues of their own."""
 
     max_tokens = MAX_TOKENS
 
@@ -43,8 +43,8 @@ class OpenAIEmbedding:
         self.name = name
         self.dimension = dimension
         self._server = server
-        self._passages = Lane("embed-passages", settings.model_concurrency, settings.model_queue)
-        self._questions = Lane("embed-question", settings.model_concurrency, settings.model_queue)
+        self._passages = model_queue("embed-passages", settings)
+        self._questions = model_queue("embed-question", settings)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `EmbeddingModel.embed`. Batches go one after the other, so that a call never fills the queue.
@@ -68,7 +68,7 @@ class OpenAIEmbedding:
         """See `EmbeddingModel.close`."""
         await self._server.close()
 
-    async def _embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+    async def _embed(self, texts: Sequence[str], queue: FairQueue) -> NDArray[np.float32]:
         body: dict[str, object] = {"model": self.name, "input": texts, "encoding_format": "base64"}
         if self.name.startswith(SHORTENED):
             body["dimensions"] = self.dimension
@@ -78,7 +78,7 @@ class OpenAIEmbedding:
             span(_tracer, f"embeddings {self.name}", call.attributes, SpanKind.CLIENT) as embeddings,
         ):
             embeddings.set_attribute("gen_ai.embeddings.dimension.count", self.dimension)
-            reply = await self._server.post("/embeddings", body, lane)
+            reply = await self._server.post("/embeddings", body, queue)
             # Vectors that are spelled out in digits take a server's batch .1 s to read.
             vectors, tokens = await asyncio.to_thread(_read, reply, len(texts))
             embeddings.set_attribute("gen_ai.usage.input_tokens", tokens)

@@ -10,8 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from chassis.errors import InvalidInput
+from chassis.limits.size import check_names, check_text
 from services.answer.answers import Citation
-from services.answer.limits import check_scope, check_text
 
 MAX_TOPIC_CHARACTERS = 1_000
 MAX_SLUG_CHARACTERS = 40
@@ -111,7 +111,8 @@ class CompileRequest:
 def check(request: CompileRequest) -> None:
     """Raise `InvalidInput`, naming the field, unless the request keeps its limits."""
     scope = request.scope
-    check_scope(scope.sources, scope.document_ids)
+    check_names("sources", scope.sources)
+    check_names("document_ids", scope.document_ids)
     check_text("topic", scope.topic, MAX_TOPIC_CHARACTERS, required=False)
     if request.article_id and not _ARTICLE_ID.fullmatch(request.article_id):
         message = "Must have 1 to 64 lower-case letters, digits and `-`, and not begin with `-`."

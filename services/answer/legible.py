@@ -8,11 +8,6 @@ from __future__ import annotations
 import unicodedata
 
 
-def holds_controls(text: str) -> bool:
-    """Whether a text has control characters but line breaks and tabs, or halves of surrogate pairs."""
-    return any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\r\t" for c in text)
-
-
 def legible(text: str, keeping: str = "") -> str:
     """The text without format characters (Unicode's category Cf) but those that `keeping` holds."""
     return "".join(c for c in text if c in keeping or unicodedata.category(c) != "Cf")

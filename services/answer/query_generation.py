@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
+from chassis.limits.size import check_text
 from services.answer.answers import Metadata
 from services.answer.category_hints import Hints, hints_for
 from services.answer.context import enclose
 from services.answer.contracts import queries
 from services.answer.contracts.completion import Completer
 from services.answer.legible import legible
-from services.answer.limits import check_text
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.records.usage import StageUsage

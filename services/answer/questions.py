@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chassis.errors import InvalidInput
-from services.answer.legible import holds_controls
-from services.answer.limits import check_scope
+from chassis.limits.size import check_names, holds_controls
 
 MAX_QUERY_CHARACTERS = 8_000
 
@@ -29,7 +28,8 @@ class Question:
 def check(question: Question) -> None:
     """Raise `InvalidInput`, naming the field, unless the question keeps the limits of its request."""
     _check_query(question.query)
-    check_scope(question.sources, question.document_ids)
+    check_names("sources", question.sources)
+    check_names("document_ids", question.document_ids)
 
 
 def _check_query(query: str) -> None:

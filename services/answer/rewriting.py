@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
+from chassis.limits.size import check_names, check_text
 from services.answer.answers import Citation, Metadata
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import ContextTooSmall, Material, enclose, lay_out
@@ -23,7 +24,6 @@ from services.answer.contracts.completion import Completer, Kept
 from services.answer.contracts.rewrite import RewriteReply
 from services.answer.corpus import Assembled
 from services.answer.legible import legible
-from services.answer.limits import check_scope, check_text
 from services.answer.markup import added_markup
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
@@ -213,6 +213,7 @@ def _broken(reply: RewriteReply, request: RewriteRequest, material: Material) ->
 def _check(request: RewriteRequest) -> None:
     check_text("text", request.text, MAX_TEXT_CHARACTERS, required=True)
     check_text("instruction", request.instruction, MAX_INSTRUCTION_CHARACTERS, required=True)
-    check_scope(request.sources, request.document_ids)
+    check_names("sources", request.sources)
+    check_names("document_ids", request.document_ids)
     if request.reference_tokens < 0:
         raise InvalidInput("Must not be below 0.", field="reference_tokens")

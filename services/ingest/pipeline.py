@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chassis.errors import Exhausted, InvalidInput
-from chassis.pace import paced
-from chassis.queues import Queue
+from chassis.limits.concurrency import FairQueue
+from chassis.limits.deadlines import in_time
 from chassis.telemetry import stage
 from services.ingest.addresses import DocumentAddress
 from services.ingest.archive import Archive
@@ -69,7 +69,7 @@ class PipelineLimits:
 
     max_document_bytes: int
     silence_seconds: float
-    """A sender that sends next to nothing for so long, see `chassis.pace`, loses its turn."""
+    """A sender that sends next to nothing for so long, see `chassis.limits.deadlines`, loses its turn."""
     concurrent_documents: int
     waiting_documents: int
     parsing: ParsingLimits
@@ -95,8 +95,7 @@ class Pipeline:
         self._index = index
         self._archive = archive
         self._folder = folder
-        self._slots = asyncio.Semaphore(limits.concurrent_documents)
-        self._queue = Queue("documents")
+        self._queue = FairQueue("documents", limits.concurrent_documents)
         self._running: set[tuple[str, str]] = set()
 
     async def ingest(self, announced: Announcement, upload: AsyncIterator[bytes]) -> AsyncIterator[Event]:
@@ -113,7 +112,7 @@ class Pipeline:
             ):
                 yield await self._unchanged(announced.tenant, live)
                 return
-            async with self._queue.turn(self._slots):
+            async with self._queue.turn():
                 yield SendBytes()
                 async with aclosing(self._events(announced, live, upload)) as events:
                     async for event in events:
@@ -135,7 +134,7 @@ class Pipeline:
                 yield await self._unchanged(tenant, live)
                 return
             async with (
-                self._queue.turn(self._slots),
+                self._queue.turn(),
                 aclosing(self._archive.read(tenant, content_sha256)) as original,
                 aclosing(self._events(announced, live, original)) as events,
             ):
@@ -240,7 +239,7 @@ class Pipeline:
         report: Report,
     ) -> Receipt:
         limit = self._limits.max_document_bytes
-        arriving = paced(upload, self._limits.silence_seconds, field="data")
+        arriving = in_time(upload, self._limits.silence_seconds, field="data")
         async with spooled(arriving, self._folder, limit, announced.content_sha256) as file:
             if await self._is_unchanged(announced, live, file.content_sha256):
                 return await self._unchanged(announced.tenant, live)

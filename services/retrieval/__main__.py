@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from chassis.entrance import entrance
+from chassis.policy import server_policy
 from chassis.process import run_process
 from chassis.server import serving, stop_requested
 from services.retrieval.settings import RetrievalSettings
@@ -17,9 +17,9 @@ logger = logging.getLogger(__name__)
 async def run(settings: RetrievalSettings) -> None:
     """Serve until asked to stop."""
     async with (
-        entrance(settings) as asked,
+        server_policy(settings) as policy,
         retrieval(settings) as services,
-        serving(settings.retrieval_address, [services], asked) as address,
+        serving(settings.retrieval_address, [services], policy) as address,
     ):
         logger.info("serving", extra={"address": address})
         await stop_requested()

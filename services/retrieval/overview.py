@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from chassis.deadlines import set_deadline
 from chassis.errors import ServiceError
+from chassis.limits.deadlines import set_deadline
 from services.retrieval.background import MAX_CHUNKS, Sample, SampledDocument, choose
 from services.retrieval.corpus import EVERYWHERE, Chunk, ChunkId, DocumentId, EmbeddedChunk, Version
 from services.retrieval.routing import Head, HeadIndex

@@ -11,7 +11,7 @@ from pathlib import Path
 import grpc
 
 from chassis.auth import LOCAL
-from chassis.queues import Threads
+from chassis.limits.concurrency import Threads
 from chassis.server import Services
 from clausegate.retrieval.v1 import (
     article_store_service_pb2,

@@ -9,8 +9,8 @@ import grpc
 import httpx
 import httpx_sse
 
-from chassis.entrance import Entrance
 from chassis.errors import NotFound, Unavailable
+from chassis.policy import ServerPolicy
 from chassis.server import Services
 from chassis.server import serving as serving_grpc
 from clausegate.answer.v1 import (
@@ -314,7 +314,7 @@ def offer(script: Script) -> Services:
 @asynccontextmanager
 async def services(script: Script, **settings) -> AsyncIterator[GatewaySettings]:
     """Serve the services; yields the settings of a gateway in front of them."""
-    async with serving_grpc("127.0.0.1:0", [offer(script)], Entrance(drain_seconds=0.1)) as upstream:
+    async with serving_grpc("127.0.0.1:0", [offer(script)], ServerPolicy(drain_seconds=0.1)) as upstream:
         addresses = dict.fromkeys(("ingest_address", "retrieval_address", "answer_address"), upstream)
         defaults = {
             "gateway_address": "127.0.0.1:0",

@@ -15,8 +15,8 @@ from chassis.access import Scope
 from chassis.api_keys import ApiKey, new_key, to_json
 from chassis.auth import Caller
 from chassis.credentials import configured_credentials
-from chassis.entrance import Entrance
 from chassis.index_key import read_index_keys
+from chassis.policy import ServerPolicy
 from chassis.server import serving
 from chassis.settings import ProcessSettings
 from gateway.settings import GatewaySettings
@@ -129,11 +129,13 @@ async def keyed_stack(
     async with (
         configured_credentials(ProcessSettings(**accepted)) as known,
         retrieval(RetrievalSettings(data_dir=data, model_dir=MODEL, **own, **(store or {}))) as index,
-        serving(free, [index], Entrance(known, drain_seconds=0, index_keys=INDEX_KEYS)) as retrieval_address,
+        serving(
+            free, [index], ServerPolicy(known, drain_seconds=0, index_keys=INDEX_KEYS)
+        ) as retrieval_address,
         ingest(IngestSettings(data_dir=data, retrieval_address=retrieval_address, **own)) as documents,
-        serving(free, [documents], Entrance(known, drain_seconds=0)) as ingest_address,
+        serving(free, [documents], ServerPolicy(known, drain_seconds=0)) as ingest_address,
         answer(_answer_settings(data, retrieval_address, model_url)) as answers,
-        serving(free, [answers], Entrance(known, drain_seconds=0)) as answer_address,
+        serving(free, [answers], ServerPolicy(known, drain_seconds=0)) as answer_address,
         serving_rest(
             GatewaySettings(
                 gateway_address=free,

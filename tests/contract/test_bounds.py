@@ -4,19 +4,16 @@ import asyncio
 import gc
 import socket
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
 
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from chassis.access import Load
-from chassis.bounded import MAX_HEALTH_WATCHES
-from chassis.bounds import Bounds
 from chassis.channel import open_channel, time_left
-from chassis.entrance import Entrance
 from chassis.errors import InvalidInput, ServiceError
-from chassis.limits import LimitLaws
+from chassis.limits.interceptor import MAX_HEALTH_WATCHES
+from chassis.limits.settings import LimitSettings
+from chassis.policy import ServerPolicy
 from chassis.server import Services, serving
 from chassis.status import error_of
 
@@ -29,7 +26,7 @@ SLACK = 3
 """Seconds of one that other calls are to keep, also where the machine stands still for a while."""
 LATEST = 30
 """Seconds after which a test gives up."""
-SHORT = dict.fromkeys(Load, SOON)
+SHORT = {"max_deadline_seconds": SOON, "upload_deadline_seconds": SOON}
 
 
 class Service:
@@ -81,10 +78,10 @@ class Service:
 
 
 @asynccontextmanager
-async def running(service: Service, **bounds):
-    entrance = Entrance(bounds=replace(Bounds(), **bounds))
+async def running(service: Service, **limits):
+    policy = ServerPolicy(limits=LimitSettings(**limits))
     services = [Services((NAME,), service.register)]
-    async with serving("127.0.0.1:0", services, entrance) as address, open_channel(address) as channel:
+    async with serving("127.0.0.1:0", services, policy) as address, open_channel(address) as channel:
         yield channel
 
 
@@ -118,20 +115,20 @@ async def within(wanted):
 @KINDS
 @pytest.mark.parametrize("asked", [None, 1e5], ids=["none", "too much"])
 async def test_a_call_gets_no_more_time_than_there_is(kind, asked):
-    async with running(Service(), seconds=dict.fromkeys(Load, 500)) as channel:
+    async with running(Service(), max_deadline_seconds=500) as channel:
         assert 400 < float(await within(answered(call(channel, kind, b"", asked)))) <= 500
 
 
 @KINDS
 async def test_a_shorter_deadline_of_the_caller_stays(kind):
-    async with running(Service(), seconds=dict.fromkeys(Load, 500)) as channel:
+    async with running(Service(), max_deadline_seconds=500) as channel:
         assert float(await answered(call(channel, kind, b"", LATEST))) <= LATEST
 
 
 @KINDS
 async def test_work_that_takes_too_long_is_ended_and_says_why(kind):
     service = Service()
-    async with running(service, seconds=SHORT) as channel:
+    async with running(service, **SHORT) as channel:
         error = await within(failure_of(call(channel, kind, b"wait", None)))
         for _ in range(service.begun.qsize()):  # none, when the request came after the time was over
             await within(service.ended.get())
@@ -144,7 +141,7 @@ async def test_work_that_takes_too_long_is_ended_and_says_why(kind):
 async def test_a_client_that_sends_nothing_loses_its_call(kind):
     # To the server a stream that brings nothing looks like a call of one message whose client is slow.
     streamed = f"stream_{kind.split('_')[1]}"
-    async with running(Service(), stall_seconds=SOON) as channel:
+    async with running(Service(), client_stall_seconds=SOON) as channel:
         begun = getattr(channel, streamed)(f"/{NAME}/{kind}")(timeout=LATEST)
         error = await within(failure_of(begun))
 
@@ -154,7 +151,7 @@ async def test_a_client_that_sends_nothing_loses_its_call(kind):
 
 async def test_a_client_that_reads_nothing_holds_neither_work_nor_place():
     service = Service()
-    async with running(service, stall_seconds=SLACK, laws=LimitLaws(running=1)) as channel:
+    async with running(service, client_stall_seconds=SLACK, max_running_calls=1) as channel:
         flood = call(channel, "unary_stream", b"flood", None)
         await within(service.ended.get())
         assert await answered(call(channel, "unary_unary", b""))
@@ -165,7 +162,7 @@ async def test_a_client_that_reads_nothing_holds_neither_work_nor_place():
 
 async def test_more_calls_than_may_run_are_told_to_come_again():
     service = Service()
-    async with running(service, laws=LimitLaws(running=2)) as channel:
+    async with running(service, max_running_calls=2) as channel:
         held = [call(channel, kind, b"wait") for kind in ("unary_unary", "stream_stream")]
         readers = [asyncio.create_task(failure_of(each)) for each in held]
         for _ in held:
@@ -181,7 +178,7 @@ async def test_more_calls_than_may_run_are_told_to_come_again():
 
 async def test_health_is_told_also_when_no_more_calls_may_run():
     service = Service()
-    async with running(service, laws=LimitLaws(running=1)) as channel:
+    async with running(service, max_running_calls=1) as channel:
         held = asyncio.create_task(failure_of(call(channel, "unary_unary", b"wait")))
         await within(service.begun.get())
         health = health_pb2_grpc.HealthStub(channel)
@@ -213,7 +210,7 @@ async def test_watches_of_health_that_nobody_ends_take_no_place_of_others():
 @pytest.mark.parametrize("size", ["largest", "larger"])
 async def test_a_message_beyond_the_bound_is_refused(size):
     bytes_sent = 2**20 + (size == "larger")
-    async with running(Service(), message_bytes=2**20) as channel:
+    async with running(Service(), max_message_bytes=2**20) as channel:
         begun = call(channel, "unary_unary", bytes(bytes_sent))
         outcome = await failure_of(begun) if size == "larger" else await answered(begun)
         code = await begun.code()
@@ -223,7 +220,7 @@ async def test_a_message_beyond_the_bound_is_refused(size):
 
 
 async def test_metadata_beyond_the_bound_is_refused():
-    async with running(Service(), head_bytes=4096) as channel:
+    async with running(Service(), max_head_bytes=4096) as channel:
         method = channel.unary_unary(f"/{NAME}/unary_unary")
         assert await method(b"", metadata=[("x-long", "x" * 3000)], timeout=LATEST)
         with pytest.raises(grpc.aio.AioRpcError) as failed:
@@ -247,7 +244,7 @@ async def test_metadata_beyond_the_bound_is_refused_to_a_client_that_knows_of_no
     head = b"\x83\x86" + literal(":path", f"/{NAME}/unary_unary") + literal(":authority", "localhost")
     head += literal("content-type", "application/grpc") + literal("te", "trailers")
     long = b"".join(literal(f"x-{number}", "x" * 100) for number in range(50))
-    async with serving("127.0.0.1:0", [], Entrance(bounds=Bounds(head_bytes=4096))) as address:
+    async with serving("127.0.0.1:0", [], ServerPolicy(limits=LimitSettings(max_head_bytes=4096))) as address:
         host, port = address.split(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0) + frame(1, 5, 1, head + long))
@@ -263,7 +260,9 @@ async def test_metadata_beyond_the_bound_is_refused_to_a_client_that_knows_of_no
 
 async def test_connections_beyond_the_bound_are_closed():
     async with serving(
-        "127.0.0.1:0", [Services((NAME,), Service().register)], Entrance(bounds=Bounds(connections=2))
+        "127.0.0.1:0",
+        [Services((NAME,), Service().register)],
+        ServerPolicy(limits=LimitSettings(max_connections=2)),
     ) as address:
         host, _, port = address.rpartition(":")
         opened = [socket.create_connection((host, int(port)), timeout=LATEST) for _ in range(3)]
@@ -296,7 +295,7 @@ def without_garbage_collection():
 @KINDS
 async def test_a_call_that_has_ended_is_none_of_those_that_a_connection_may_have(kind, asked):
     streams = 40
-    async with running(Service(), streams=streams) as channel:
+    async with running(Service(), max_connection_streams=streams) as channel:
         with without_garbage_collection():
             for _ in range(3 * streams):
                 if asked:
@@ -307,7 +306,7 @@ async def test_a_call_that_has_ended_is_none_of_those_that_a_connection_may_have
 
 async def test_a_call_that_is_refused_at_the_entrance_is_none_of_them_either():
     streams = 40
-    async with running(Service(), streams=streams) as channel:
+    async with running(Service(), max_connection_streams=streams) as channel:
         with without_garbage_collection():
             for _ in range(3 * streams):
                 error = await failure_of(channel.unary_unary(f"/{NAME}/nothing")(b"", timeout=LATEST))
@@ -316,7 +315,7 @@ async def test_a_call_that_is_refused_at_the_entrance_is_none_of_them_either():
 
 async def test_nor_is_a_call_that_generated_code_has_ended():
     streams = 40
-    async with running(Service(), streams=streams) as channel:
+    async with running(Service(), max_connection_streams=streams) as channel:
         ask = health_pb2_grpc.HealthStub(channel).Check
         with without_garbage_collection():
             for _ in range(3 * streams):

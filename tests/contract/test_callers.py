@@ -15,8 +15,8 @@ from chassis.api_keys import ApiKey, ApiKeys, new_key, to_json
 from chassis.auth import Caller, current_caller
 from chassis.channel import open_channel
 from chassis.credentials import Credentials, configured_credentials
-from chassis.entrance import Entrance
 from chassis.errors import ServiceError, Unavailable
+from chassis.policy import ServerPolicy
 from chassis.server import Services, serving
 from chassis.settings import ProcessSettings
 from chassis.status import error_of, upstream_errors
@@ -102,7 +102,7 @@ def keys_in(folder, *keys: ApiKey) -> Credentials:
 async def running(echo: Echo, keys: Credentials | None, **channel):
     services = Services((NAME,), echo.register)
     async with (
-        serving("127.0.0.1:0", [services], Entrance(keys, drain_seconds=1)) as address,
+        serving("127.0.0.1:0", [services], ServerPolicy(keys, drain_seconds=1)) as address,
         open_channel(address, **channel) as opened,
     ):
         yield opened
@@ -207,7 +207,7 @@ async def test_without_keys_everybody_is_the_local_caller_whatever_is_presented(
 
 
 async def test_with_keys_any_address_is_bound(tmp_path):
-    async with serving("0.0.0.0:0", [], Entrance(keys_in(tmp_path), drain_seconds=1)) as address:
+    async with serving("0.0.0.0:0", [], ServerPolicy(keys_in(tmp_path), drain_seconds=1)) as address:
         assert address.startswith("0.0.0.0:")
 
 

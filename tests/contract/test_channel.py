@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from chassis.channel import open_channel
-from chassis.entrance import Entrance
+from chassis.policy import ServerPolicy
 from chassis.server import Services, serving
 from tests.contract.wires import Wire
 from tests.fakes.name_server import name_server
@@ -30,7 +30,7 @@ def naming(address):
 
 @asynccontextmanager
 async def replica(address, port):
-    async with serving(f"{address}:{port}", [naming(address)], Entrance(drain_seconds=5)):
+    async with serving(f"{address}:{port}", [naming(address)], ServerPolicy(drain_seconds=5)):
         yield
 
 

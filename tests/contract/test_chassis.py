@@ -11,8 +11,8 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from chassis.addresses import AddressRefused
 from chassis.channel import open_channel, time_left
-from chassis.entrance import Entrance
 from chassis.errors import NotFound, ServiceError, Unavailable
+from chassis.policy import ServerPolicy
 from chassis.server import Services, serving
 from chassis.status import DETAILS_KEY, error_of, upstream_errors
 from clausegate.corpus.v1 import chunk_pb2, document_pb2
@@ -64,7 +64,7 @@ def offer(servicer: Documents) -> Services:
 @asynccontextmanager
 async def running(servicer: Documents, drain_seconds: float = 1, **channel):
     async with (
-        serving("127.0.0.1:0", [offer(servicer)], Entrance(drain_seconds=drain_seconds)) as address,
+        serving("127.0.0.1:0", [offer(servicer)], ServerPolicy(drain_seconds=drain_seconds)) as address,
         open_channel(address, **channel) as opened,
     ):
         yield opened
@@ -157,7 +157,7 @@ async def test_an_error_reaches_a_caller_that_is_still_writing():
         lambda server: index_service_pb2_grpc.add_IndexServiceServicer_to_server(Away(), server),
     )
     async with (
-        serving("127.0.0.1:0", [index], Entrance(drain_seconds=1)) as address,
+        serving("127.0.0.1:0", [index], ServerPolicy(drain_seconds=1)) as address,
         open_channel(address) as channel,
     ):
         call = index_service_pb2_grpc.IndexServiceStub(channel).ReplaceDocument(batches(), timeout=30)
@@ -253,7 +253,7 @@ async def test_a_generic_client_finds_the_services_by_reflection():
 async def test_running_calls_are_drained_before_the_server_ends():
     servicer = Documents()
     async with AsyncExitStack() as channels:
-        async with serving("127.0.0.1:0", [offer(servicer)], Entrance(drain_seconds=0.2)) as address:
+        async with serving("127.0.0.1:0", [offer(servicer)], ServerPolicy(drain_seconds=0.2)) as address:
             channel = await channels.enter_async_context(open_channel(address))
             call = asyncio.ensure_future(get(channel, "slow"))
             await asyncio.wait_for(servicer.started.wait(), 20)
@@ -264,7 +264,7 @@ async def test_running_calls_are_drained_before_the_server_ends():
 
 async def test_an_address_that_others_reach_is_not_bound():
     with pytest.raises(AddressRefused):
-        async with serving("0.0.0.0:0", [], Entrance(drain_seconds=1)):
+        async with serving("0.0.0.0:0", [], ServerPolicy(drain_seconds=1)):
             raise AssertionError("bound")
 
 

@@ -20,7 +20,7 @@ class Sources(wire.DocumentServiceServicer):
 
 
 @asynccontextmanager
-async def entrance(*, client_certificates=False):
+async def server_policy(*, client_certificates=False):
     """A server by TLS; yields its address."""
     server, own = grpc.aio.server(), pairs()["server"]
     wire.add_DocumentServiceServicer_to_server(Sources(), server)
@@ -43,14 +43,14 @@ async def sources(client):
 
 async def test_key_travels_over_tls():
     async with (
-        entrance() as address,
+        server_policy() as address,
         clausegate.connect(address, credential="secret", ca_certificates=CA) as client,
     ):
         assert await sources(client) == ["Bearer secret"]
 
 
 async def test_entrance_of_an_unknown_authority_is_not_talked_to():
-    async with entrance() as address, clausegate.connect(address, deadline_seconds=20) as client:
+    async with server_policy() as address, clausegate.connect(address, deadline_seconds=20) as client:
         with pytest.raises(clausegate.ClausegateError) as caught:
             await sources(client)
     assert caught.value.code == "UNAVAILABLE"
@@ -58,7 +58,7 @@ async def test_entrance_of_an_unknown_authority_is_not_talked_to():
 
 async def test_a_client_certificate_opens_an_entrance_that_asks_for_one():
     async with (
-        entrance(client_certificates=True) as address,
+        server_policy(client_certificates=True) as address,
         clausegate.connect(address, ca_certificates=CA, client_certificate=shown("client")) as client,
     ):
         assert await sources(client) == [""]
@@ -67,7 +67,7 @@ async def test_a_client_certificate_opens_an_entrance_that_asks_for_one():
 @pytest.mark.parametrize("certificate", [None, shown("foreign-client")], ids=["none", "foreign"])
 async def test_no_other_certificate_opens_it(certificate):
     async with (
-        entrance(client_certificates=True) as address,
+        server_policy(client_certificates=True) as address,
         clausegate.connect(
             address, ca_certificates=CA, client_certificate=certificate, deadline_seconds=20
         ) as client,

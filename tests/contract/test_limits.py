@@ -9,13 +9,12 @@ import pytest
 
 from chassis.api_keys import ApiKeys, new_key, to_json
 from chassis.auth import Caller
-from chassis.bounds import Bounds
 from chassis.channel import open_channel
 from chassis.credentials import Credentials
-from chassis.entrance import Entrance
 from chassis.errors import ServiceError
-from chassis.limit_settings import LimitSettings
-from chassis.limits import SHARE
+from chassis.limits.concurrency import SHARE
+from chassis.limits.settings import LimitSettings
+from chassis.policy import ServerPolicy
 from chassis.server import Services, serving
 from chassis.settings import ProcessSettings
 from chassis.status import upstream_errors
@@ -74,12 +73,9 @@ async def running(folder, **settings):
         document_service_pb2_grpc.add_DocumentServiceServicer_to_server(Documents(), server)
         query_service_pb2_grpc.add_QueryServiceServicer_to_server(queries, server)
 
-    bounds: Bounds = ProcessSettings(**settings).bounds()
-    entrance = Entrance(Credentials(ApiKeys(folder / "keys.json")), bounds=bounds)
+    policy = ServerPolicy(Credentials(ApiKeys(folder / "keys.json")), limits=ProcessSettings(**settings))
     async with AsyncExitStack() as stack:
-        address = await stack.enter_async_context(
-            serving("127.0.0.1:0", [Services(NAMES, register)], entrance)
-        )
+        address = await stack.enter_async_context(serving("127.0.0.1:0", [Services(NAMES, register)], policy))
         queries.channel = await stack.enter_async_context(open_channel(address))
         yield await stack.enter_async_context(open_channel(address))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from opentelemetry import trace
 
-from chassis.deadlines import set_deadline
+from chassis.limits.deadlines import set_deadline
 from inference.chat.client import OpenAIChat
 from inference.chat.model import ChatReply, ChatRequest, JsonSchema, Message, PlainFormat, Role, TokenUsage
 from inference.embedding.openai import OpenAIEmbedding

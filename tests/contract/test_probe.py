@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from chassis.entrance import Entrance
+from chassis.policy import ServerPolicy
 from chassis.probe import Question, Shown, probe
 from chassis.readiness import Readiness
 from chassis.server import Services, serving
@@ -92,7 +92,7 @@ async def test_the_command_tells_by_its_exit_code_and_one_line(grpc_address, rea
 async def test_a_server_with_tls_is_asked_by_tls_whatever_name_its_certificate_is_for(tmp_path, own):
     tls_files = files(tmp_path, own, "ca", client_certificates=True)
     shown = Shown(tls_files.certificate, tls_files.key)
-    async with serving("127.0.0.1:0", [], Entrance(tls=Tls(tls_files, serves=True))) as address:
+    async with serving("127.0.0.1:0", [], ServerPolicy(tls=Tls(tls_files, serves=True))) as address:
         assert await ask(address, shown=shown) == "SERVING"
         assert await ask(address, "liveness", shown) == "SERVING"
         assert await ask(address, "unknown", shown) == "NOT_FOUND: "

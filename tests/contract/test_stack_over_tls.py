@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import httpx
 
 import clausegate
-from chassis.entrance import entrance
+from chassis.policy import server_policy
 from chassis.server import serving
 from gateway.settings import GatewaySettings
 from gateway.wiring import serving as serving_rest
@@ -37,7 +37,7 @@ async def stack(folder):
     index_settings = RetrievalSettings(model_dir=MODEL, **shared)
     free = "127.0.0.1:0"
     async with (
-        entrance(index_settings) as asked,
+        server_policy(index_settings) as asked,
         retrieval(index_settings) as index,
         serving(free, [index], asked) as retrieval_address,
         ingest(IngestSettings(retrieval_address=retrieval_address, **shared)) as documents,

@@ -11,7 +11,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from chassis.addresses import AddressRefused
 from chassis.channel import open_channel
-from chassis.entrance import Entrance, entrance
+from chassis.policy import ServerPolicy, server_policy
 from chassis.server import serving
 from chassis.settings import NO_TLS, ProcessSettings
 from chassis.tls import Tls, TlsBroken
@@ -22,7 +22,7 @@ from tests.contract.certificates import files, pairs, put
 
 @asynccontextmanager
 async def server(tls_files, address="127.0.0.1:0"):
-    async with serving(address, [], Entrance(tls=Tls(tls_files, serves=True))) as bound:
+    async with serving(address, [], ServerPolicy(tls=Tls(tls_files, serves=True))) as bound:
         yield bound
 
 
@@ -216,5 +216,5 @@ async def test_client_certificates_do_not_replace_credentials(tmp_path):
 
 async def test_a_file_of_authorities_that_cannot_be_read_ends_the_start_though_nobody_is_called(tmp_path):
     with pytest.raises(TlsBroken, match=r"CLAUSEGATE_TLS_CA_FILE: .*none.pem: No such file"):
-        async with entrance(ProcessSettings(tls_ca_file=tmp_path / "none.pem")):
+        async with server_policy(ProcessSettings(tls_ca_file=tmp_path / "none.pem")):
             pass

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from opentelemetry import trace
 
-from chassis.deadlines import set_deadline
 from chassis.errors import DeadlineExceeded
+from chassis.limits.deadlines import set_deadline
 from services.retrieval.store.port import EmbeddingModelMismatch, StoreUnavailable
 from services.retrieval.store.weaviate.breaker import UNANSWERED
 from services.retrieval.store.weaviate.connection import Connection, Server

@@ -11,10 +11,10 @@ from enum import StrEnum
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
+from chassis.limits.size import MAX_NAME_BYTES, check_text
 from services.answer.answers import Certificate, Citation, MatchLevel
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.corpus import Document, Span
-from services.answer.limits import MAX_SCOPE_BYTES, check_text
 from services.answer.parts import QuotePart, joined
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
@@ -115,9 +115,9 @@ class Verifying:
 
 def check(citation: Citation) -> None:
     """Raise `InvalidInput`, naming the field, unless the citation can be looked up."""
-    check_text("citation.document", citation.document, MAX_SCOPE_BYTES, required=True)
-    if len(citation.document.encode()) > MAX_SCOPE_BYTES:
-        raise InvalidInput(f"Must have 1 to {MAX_SCOPE_BYTES:,} bytes.", field="citation.document")
+    check_text("citation.document", citation.document, MAX_NAME_BYTES, required=True)
+    if len(citation.document.encode()) > MAX_NAME_BYTES:
+        raise InvalidInput(f"Must have 1 to {MAX_NAME_BYTES:,} bytes.", field="citation.document")
     check_text("citation.quote", citation.quote, MAX_QUOTE_CHARACTERS, required=True)
     if not 0 <= citation.span.start < citation.span.end:
         message = "Must be given: start from 0, and end beyond start."

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
+from chassis.limits.size import check_count, check_names, check_text
 from services.answer.answers import Citation, SupportingClause
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.corpus import Found
 from services.answer.evidence.grading import clause_of, grade_locally
-from services.answer.limits import check_scope, check_text
 from services.answer.questions import Question
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
@@ -160,7 +160,8 @@ def _nearest(found: Found) -> SupportingClause | None:
 
 def claims_of(asked: Asked) -> tuple[Claim, ...]:
     """The claims to check, each with its quotes. Raises `InvalidInput` naming the field at fault."""
-    check_scope(asked.sources, asked.document_ids)
+    check_names("sources", asked.sources)
+    check_names("document_ids", asked.document_ids)
     if bool(asked.text) == bool(asked.claims):
         raise InvalidInput("Give either a text or claims.", field="claims" if asked.claims else "text")
     if asked.text:
@@ -175,11 +176,9 @@ def claims_of(asked: Asked) -> tuple[Claim, ...]:
 
 
 def _check(claims: Sequence[Claim]) -> None:
-    if len(claims) > MAX_CLAIMS:
-        raise InvalidInput(f"At most {MAX_CLAIMS} may be given.", field="claims")
+    check_count("claims", claims, MAX_CLAIMS)
     for i, claim in enumerate(claims):
         check_text(f"claims[{i}].text", claim.text, MAX_CLAIM_CHARACTERS, required=True)
-        if len(claim.quotes) > MAX_QUOTES:
-            raise InvalidInput(f"At most {MAX_QUOTES} may be given.", field=f"claims[{i}].quotes")
+        check_count(f"claims[{i}].quotes", claim.quotes, MAX_QUOTES)
         for j, quote in enumerate(claim.quotes):
             check_text(f"claims[{i}].quotes[{j}]", quote, MAX_QUOTE_CHARACTERS, required=True)

@@ -10,7 +10,7 @@ import grpc
 
 from chassis.channel import time_left
 from chassis.errors import NotFound, ServiceError
-from chassis.queues import Queue
+from chassis.limits.concurrency import FairQueue
 from chassis.status import upstream_errors
 from clausegate.retrieval.v1 import document_service_pb2 as documents_pb2
 from clausegate.retrieval.v1 import project_service_pb2 as projects_pb2
@@ -59,8 +59,7 @@ class RetrievalClient:
     def __init__(self, channel: grpc.aio.Channel, deadline_seconds: float, at_once: int) -> None:
         """`deadline_seconds` bounds each call; the caller's own deadline may be shorter. At most `at_once`
         calls run, others wait for their turn as they came."""
-        self._slots = asyncio.Semaphore(at_once)
-        self._queue = Queue("retrieval")
+        self._queue = FairQueue("retrieval", at_once)
         self._retrieval = RetrievalServiceStub(channel)
         self._documents = DocumentServiceStub(channel)
         self._projects = ProjectServiceStub(channel)
@@ -267,6 +266,6 @@ class RetrievalClient:
 
     async def _call(self, method: Callable[..., Awaitable[_T]], request: object) -> _T:
         """The response; the time that a call waits for its turn is none of its own."""
-        async with self._queue.turn(self._slots):
+        async with self._queue.turn():
             with upstream_errors():
                 return await method(request, timeout=time_left(self._deadline_seconds))

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from chassis.limits.size import holds_controls
 from services.answer.contracts.completion import Contract, Reply
-from services.answer.legible import holds_controls
 from services.answer.verification.overstatement import FORBIDDEN_PHRASES
 
 MAX_STATEMENTS = 8

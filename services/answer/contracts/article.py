@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from chassis.limits.size import holds_controls
 from services.answer.contracts.completion import Contract, Reply
-from services.answer.legible import holds_controls
 from services.answer.markup import is_plain
 
 MAX_TITLE_CHARACTERS = 200

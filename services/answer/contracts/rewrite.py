@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from chassis.limits.size import holds_controls
 from services.answer.contracts.completion import Contract, Reply
-from services.answer.legible import holds_controls
 
 MAX_REWRITTEN_CHARACTERS = 40_000
 MAX_REFERENCES = 50

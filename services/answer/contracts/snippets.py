@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from chassis.limits.size import holds_controls
 from services.answer.contracts.completion import Contract, Reply
-from services.answer.legible import holds_controls
 
 MAX_SNIPPETS = 8
 SUMMARY_SENTENCES = range(2, 5)

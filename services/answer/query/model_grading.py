@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from chassis.deadlines import time_left
 from chassis.errors import DeadlineExceeded
+from chassis.limits.deadlines import time_left
 from services.answer.context import lay_out_as
 from services.answer.contracts import grade
 from services.answer.contracts.completion import Completer

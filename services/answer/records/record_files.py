@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol, Self
 
-from chassis.queues import Threads
+from chassis.limits.concurrency import Threads
 from services.answer.records.rotation import FileLimits, RotatedFiles, first_time, private, write_all
 
 logger = logging.getLogger(__name__)

@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput, ServiceError
+from chassis.limits.size import check_names, check_text
 from services.answer.answers import Metadata
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.contracts.snippets import MAX_SNIPPETS
 from services.answer.corpus import Background, Found, Leg
 from services.answer.evidence.grading import LOCAL_GRADER
 from services.answer.evidence.policy import Policy
-from services.answer.limits import check_text
 from services.answer.questions import MAX_QUERY_CHARACTERS, Question
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.research.caching import ResultCache
 from services.answer.research.extracting import Extraction, Extractor
-from services.answer.research.scopes import EVERY_SOURCE, Scope, check_source_ids, named_field, scope_of
+from services.answer.research.scopes import EVERY_SOURCE, Scope, named_field, scope_of
 from services.answer.research.snippets import Unverified, Wanted
 
 NOTHING = Found("", "", (), Leg(0, None), Leg(0, None), 0, 0, Background(0.0, False), {}, (), (), "")
@@ -167,7 +167,7 @@ def _check(asked: Asked) -> None:
     if not asked.project:
         raise InvalidInput("Must not be empty; `-` means all sources.", field="project")
     check_text("query", asked.query, MAX_QUERY_CHARACTERS, required=True)
-    check_source_ids(asked.source_ids)
+    check_names("source_ids", asked.source_ids)
     if asked.max_snippets < 0:
         raise InvalidInput("Must not be negative.", field="max_snippets")
     if asked.unverified is None:

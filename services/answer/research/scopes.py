@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from chassis.errors import InvalidInput, NotFound
-from services.answer.limits import MAX_SCOPE, MAX_SCOPE_BYTES
+from chassis.errors import NotFound
 
 EVERY_SOURCE = "-"
 """Stands for a project of all sources."""
@@ -26,15 +25,6 @@ class Scope:
 
     sources: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
-
-
-def check_source_ids(source_ids: Sequence[str]) -> None:
-    """Raise `InvalidInput` unless these could be sources and documents, and are not too many."""
-    if len(source_ids) > MAX_SCOPE:
-        raise InvalidInput(f"At most {MAX_SCOPE} may be given.", field="source_ids")
-    for i, name in enumerate(source_ids):
-        if not name or len(name.encode()) > MAX_SCOPE_BYTES:
-            raise InvalidInput(f"Must have 1 to {MAX_SCOPE_BYTES:,} bytes.", field=f"source_ids[{i}]")
 
 
 def scope_of(source_ids: Sequence[str], project_sources: Collection[str] | None) -> Scope:

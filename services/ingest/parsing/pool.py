@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from chassis.queues import Queue
+from chassis.limits.concurrency import FairQueue
 from services.ingest.errors import READING_ERRORS, DocumentError, DocumentParserFailed
 from services.ingest.parsing.frames import (
     LARGEST_FRAME,
@@ -124,8 +124,7 @@ class ParserPool:
 
     def __init__(self, size: int, limits: ChildLimits, folder: Path) -> None:
         """Children can open files below `folder`, which exists, and no others."""
-        self._slots = asyncio.Semaphore(size)
-        self._queue = Queue("parsing")
+        self._queue = FairQueue("parsing", size)
         self._limits = limits
         self._folder = folder
         self._idle: list[Child] = []
@@ -136,7 +135,7 @@ class ParserPool:
 
         Raises an error of `READING_ERRORS`. A child that fails, or whose work is cancelled, is replaced.
         """
-        async with self._queue.turn(self._slots):
+        async with self._queue.turn():
             child = self._take() or await Child.start(self._limits, self._folder)
             healthy = False
             try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chassis.errors import InvalidInput
-from services.answer.research.scopes import NotInProject, Scope, check_source_ids, named_field, scope_of
+from chassis.limits.size import check_names
+from services.answer.research.scopes import NotInProject, Scope, named_field, scope_of
 
 
 def test_without_a_project_every_source_may_be_named() -> None:
@@ -35,7 +36,7 @@ def test_what_lies_in_the_project_is_searched() -> None:
 )
 def test_names_that_cannot_be_are_refused(names: list[str], field: str) -> None:
     with pytest.raises(InvalidInput) as failure:
-        check_source_ids(names)
+        check_names("source_ids", names)
 
     assert failure.value.field == field
 

@@ -1,6 +1,6 @@
 import pytest
 
-from chassis.deadlines import set_deadline, time_left
+from chassis.limits.deadlines import set_deadline, time_left
 
 
 @pytest.fixture(autouse=True)

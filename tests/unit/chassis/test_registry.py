@@ -64,10 +64,9 @@ def test_no_field_is_listed_that_is_never_logged():
         ("clausegate.stage", registry.names_given_to("stage", 0)),
         (
             "clausegate.queue",
-            registry.names_given_to("Queue", 0)
-            | registry.names_given_to("Lane", 0)
+            registry.names_given_to("FairQueue", 0)
+            | registry.names_given_to("model_queue", 0)
             | registry.names_given_to("Threads", 1)
-            | registry.names_given_to("Turns", 2)
             | registry.names_given_to("CountedThreads", 1),
         ),
         ("clausegate.why", registry.names_given_to("Refused", 0) | {"missing"}),

@@ -3,7 +3,8 @@
 import pytest
 
 from chassis.errors import InvalidInput
-from chassis.requests import MAX_NAME_BYTES, check_request
+from chassis.limits.size import MAX_NAME_BYTES
+from chassis.requests import check_request
 from clausegate.answer.v1.grounding_service_pb2 import CheckGroundingRequest, VerifyCitationRequest
 from clausegate.corpus.v1.citation_pb2 import Citation
 from clausegate.retrieval.v1.document_service_pb2 import GetDocumentRequest

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 
 from chassis.errors import ServiceError
-from gateway.bodies import BodyBounds
 from gateway.forms import Upload, read_upload
+from gateway.limits import BodyLimits
 
 BOUNDARY = "b0undary"
 LIMIT = 10_000
-BOUNDS = BodyBounds(LIMIT, stall_seconds=60, seconds=60)
+BOUNDS = BodyLimits(LIMIT, stall_seconds=60, seconds=60)
 
 
 def part(name: str, content: bytes, filename: str = "") -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Concatenate, ParamSpec, TypeVar
 
-from chassis.queues import Threads as CountedThreads
+from chassis.limits.concurrency import Threads as CountedThreads
 from chassis.storage import is_storage_failure, storage_unavailable
 from services.retrieval.store.embedded.database import Database
 from services.retrieval.store.port import StoreUnavailable

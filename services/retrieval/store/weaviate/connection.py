@@ -22,8 +22,8 @@ from weaviate.classes.init import AdditionalConfig, Timeout
 from weaviate.client import WeaviateAsyncClient
 from weaviate.config import GrpcConfig
 
-from chassis.deadlines import time_left
 from chassis.errors import DeadlineExceeded, ServiceError
+from chassis.limits.deadlines import time_left
 from chassis.readiness import Readiness
 from chassis.telemetry import histogram, span, timed, tracer
 from services.retrieval.store.port import StoreUnavailable

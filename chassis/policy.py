@@ -1,4 +1,4 @@
-"""How a process lets callers in: what its settings say of credentials and of the end."""
+"""What a server asks of its callers: what its settings say of credentials, TLS, limits and the end."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from chassis.bounds import Bounds
 from chassis.credentials import Credentials, configured_credentials
 from chassis.index_key import IndexKeys
+from chassis.limits.settings import LimitSettings
 from chassis.settings import ProcessSettings
 from chassis.tls import Tls
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class ServerPolicy:
     """What a server asks of its callers."""
 
     credentials: Credentials | None = None
@@ -25,26 +25,26 @@ class Entrance:
     """What TCP addresses are served with; None: without TLS."""
     index_keys: IndexKeys | None = None
     """By what ingest's own calls are known, where the index is kept; None: they look as their callers' do."""
-    bounds: Bounds = field(default_factory=Bounds)
+    limits: LimitSettings = field(default_factory=LimitSettings)
     """How many calls callers make, how long, large and slow."""
 
 
-LOCAL_ENTRANCE = Entrance()
+LOCAL_POLICY = ServerPolicy()
 
 
 @asynccontextmanager
-async def entrance(settings: ProcessSettings) -> AsyncIterator[Entrance]:
-    """The entrance of a process, kept up to date until the context ends. Raises `FileBroken`,
+async def server_policy(settings: ProcessSettings) -> AsyncIterator[ServerPolicy]:
+    """The policy of a process, kept up to date until the context ends. Raises `FileBroken`,
     `IndexKeyBroken` and `TlsBroken`.
     """
     serves_tls = settings.tls_certificate_file is not None
     # Read in any case: a file that cannot be used ends the start, though nobody may be called with it.
     tls = Tls(settings.tls_files(), serves=serves_tls)
     async with configured_credentials(settings) as credentials:
-        yield Entrance(
+        yield ServerPolicy(
             credentials,
             settings.drain_seconds,
             tls if serves_tls else None,
             settings.index_keys(),
-            settings.bounds(),
+            settings,
         )

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from chassis.errors import Exhausted
-from chassis.turns import Turns
+from chassis.limits.concurrency import FairQueue
 
 
 async def test_turns_are_given_as_they_were_asked_for_and_others_do_not_wait():
-    turns, done, first = Turns(at_once=1, waiting=5, name="parts"), [], asyncio.Event()
+    turns, done, first = FairQueue(at_once=1, waiting=5, name="parts"), [], asyncio.Event()
 
     async def take(owner: str, number: int) -> None:
         async with turns.turn(owner):
@@ -28,7 +28,7 @@ async def test_turns_are_given_as_they_were_asked_for_and_others_do_not_wait():
 
 
 async def test_as_many_wait_as_may_and_who_gives_up_makes_room():
-    turns, held = Turns(at_once=1, waiting=1, name="parts"), asyncio.Event()
+    turns, held = FairQueue(at_once=1, waiting=1, name="parts"), asyncio.Event()
 
     async def take() -> None:
         async with turns.turn("a"):

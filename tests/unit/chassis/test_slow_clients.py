@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from chassis.pace import TooSlow, paced
+from chassis.limits.deadlines import TooSlow, in_time
 
 ENOUGH = 16 * 1024
 
@@ -35,7 +35,7 @@ def taken(
 
         async def take() -> int:
             come = 0
-            async for data in paced(sent(), 60.0, seconds, field="data"):
+            async for data in in_time(sent(), 60.0, seconds, field="data"):
                 come += len(data)
                 loop.now += consumer_seconds
             return come

@@ -1,20 +1,26 @@
-"""Reading request bodies within bounds."""
+"""Limits of HTTP: of heads and bodies, and of calls, which end when their response has been sent."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from chassis.access import Load
+from chassis.auth import current_caller
 from chassis.errors import ServiceError
-from chassis.pace import paced
-from gateway.errors import BodyTooLarge, MalformedRequest, UnsupportedContentType
+from chassis.limits.concurrency import CallLimiter
+from chassis.limits.deadlines import in_time
+from chassis.limits.size import at_most
+from gateway.calls import Endpoint
+from gateway.errors import BodyTooLarge, HeadTooLarge, MalformedRequest, UnsupportedContentType
 from gateway.problems import problem_response
 
 SWALLOW_SECONDS = 10.0
@@ -32,39 +38,83 @@ def check_content_type(request: Request, wanted: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class BodyBounds:
+class BodyLimits:
     """Of one body."""
 
     bytes: int
     """Most of it."""
     stall_seconds: float
-    """How long its client may send next to nothing, see `chassis.pace`."""
+    """How long its client may send next to nothing, see `chassis.limits.deadlines`."""
     seconds: float
     """How long the whole body may take."""
 
 
-async def read_body(request: Request, bounds: BodyBounds) -> bytes:
+async def read_body(request: Request, limits: BodyLimits) -> bytes:
     """The whole body. Raises `BodyTooLarge` and `TooSlow`."""
-    error = BodyTooLarge(f"The body is larger than {bounds.bytes} bytes.")
-    async with aclosing(bounded_stream(request, bounds, error)) as stream:
+    error = BodyTooLarge(f"The body is larger than {limits.bytes} bytes.")
+    async with aclosing(limited_stream(request, limits, error)) as stream:
         return b"".join([data async for data in stream])
 
 
-async def bounded_stream(request: Request, bounds: BodyBounds, error: ServiceError) -> AsyncGenerator[bytes]:
+def limited_stream(request: Request, limits: BodyLimits, error: ServiceError) -> AsyncGenerator[bytes]:
     """The body as it comes; `error` is raised when more bytes are declared or have come than may.
 
     Raises `TooSlow`.
     """
-    limit = bounds.bytes
     declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limit:
+    if declared.isdecimal() and int(declared) > limits.bytes:
         raise error
-    received = 0
-    async for data in paced(request.stream(), bounds.stall_seconds, bounds.seconds):
-        received += len(data)
-        if received > limit:
-            raise error
-        yield data
+    return at_most(in_time(request.stream(), limits.stall_seconds, limits.seconds), limits.bytes, error)
+
+
+def limited(answer: Endpoint, limiter: CallLimiter, load: Load) -> Endpoint:
+    """The endpoint, refusing what is too much before anything of a body is read."""
+
+    async def counted(request: Request) -> Response:
+        with ExitStack() as held:
+            held.callback(limiter.open(current_caller()))
+            held.enter_context(limiter.running(current_caller(), load))
+            return _Counted(await answer(request), held.pop_all())
+
+    return counted
+
+
+class _Counted(Response):
+    """A response that ends a count when it has been sent, or cannot be."""
+
+    def __init__(self, response: Response, held: ExitStack) -> None:
+        self._response = response
+        self._held = held
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        with self._held:
+            await self._response(scope, receive, send)
+
+
+class LimitedHeads:
+    """Middleware that refuses a request whose line and headers are too large.
+
+    The parser refuses those that do not end; a whole one passes it when it comes in one piece.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        """`limit` in bytes."""
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] == "http" and head_bytes(scope) > self._limit:
+            await problem_response(HeadTooLarge(self._limit))(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def head_bytes(scope: Scope) -> int:
+    """Of the line and the headers, without what is between them."""
+    headers = sum(len(name) + len(value) for name, value in scope["headers"])
+    return len(scope["raw_path"]) + len(scope["query_string"]) + headers
 
 
 class RejectedBodies:

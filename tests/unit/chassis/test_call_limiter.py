@@ -8,26 +8,13 @@ from hypothesis import strategies as st
 
 from chassis.access import Load
 from chassis.auth import LOCAL, Caller
-from chassis.limits import (
-    FORGET_FROM,
-    MILLISECOND,
-    SECOND,
-    Law,
-    LimitLaws,
-    Limits,
-    RateLimited,
-    TooManyAtOnce,
-)
+from chassis.limits.concurrency import CallLimiter, TooManyAtOnce
+from chassis.limits.rate import FORGET_FROM, MILLISECOND, SECOND, RateLimit, RateLimited
 
 CALLER = Caller("default", "ann", credential_id="one")
 OTHER = Caller("default", "ben", credential_id="two")
 
-LAWS = st.builds(
-    Law,
-    per_second=st.floats(0.01, 5_000, allow_nan=False),
-    burst=st.integers(1, 50),
-    at_once=st.just(0),
-)
+RATES = st.builds(RateLimit, per_second=st.floats(0.01, 5_000, allow_nan=False), burst=st.integers(1, 50))
 PAUSES = st.lists(st.integers(0, 3 * SECOND), min_size=1, max_size=80)
 
 
@@ -41,11 +28,12 @@ class Clock:
         return self.now
 
 
-def limited(law: Law, clock: Clock, **laws) -> Limits:
-    return Limits(LimitLaws(dict.fromkeys(Load, law), **laws), clock)
+def limited(rate: RateLimit, clock: Clock, at_once: int = 0, **limits) -> CallLimiter:
+    rates, at_once = dict.fromkeys(Load, rate), dict.fromkeys(Load, at_once)
+    return CallLimiter(rates=rates, at_once=at_once, clock=clock, **limits)
 
 
-def ask(limits: Limits, caller: Caller = CALLER, load: Load = Load.READ) -> float:
+def ask(limits: CallLimiter, caller: Caller = CALLER, load: Load = Load.READ) -> float:
     """Make a call that takes no time; the seconds that a refused one is told to wait, else 0."""
     try:
         with limits.running(caller, load):
@@ -54,10 +42,10 @@ def ask(limits: Limits, caller: Caller = CALLER, load: Load = Load.READ) -> floa
         return refused.retry_after_seconds
 
 
-@given(LAWS, PAUSES)
-def test_in_no_window_more_calls_pass_than_the_burst_and_the_rate_allow(law, pauses):
+@given(RATES, PAUSES)
+def test_in_no_window_more_calls_pass_than_the_burst_and_the_rate_allow(rate, pauses):
     clock = Clock()
-    limits = limited(law, clock)
+    limits = limited(rate, clock)
     passed = []
     for pause in pauses:
         clock.now += pause
@@ -66,13 +54,13 @@ def test_in_no_window_more_calls_pass_than_the_burst_and_the_rate_allow(law, pau
 
     for first, start in enumerate(passed):
         for last, end in enumerate(passed[first:], first):
-            assert last - first + 1 <= law.burst + law.per_second * (end - start) / SECOND
+            assert last - first + 1 <= rate.burst + rate.per_second * (end - start) / SECOND
 
 
-@given(LAWS, PAUSES)
-def test_the_wait_that_is_told_suffices(law, pauses):
+@given(RATES, PAUSES)
+def test_the_wait_that_is_told_suffices(rate, pauses):
     clock = Clock()
-    limits = limited(law, clock)
+    limits = limited(rate, clock)
     for pause in pauses:
         clock.now += pause
         wait = ask(limits)
@@ -80,32 +68,32 @@ def test_the_wait_that_is_told_suffices(law, pauses):
         assert wait == 0 or ask(limits) == 0
 
 
-@given(LAWS, PAUSES)
-def test_a_wait_is_never_longer_than_one_call_takes_to_be_earned(law, pauses):
+@given(RATES, PAUSES)
+def test_a_wait_is_never_longer_than_one_call_takes_to_be_earned(rate, pauses):
     clock = Clock()
-    limits = limited(law, clock)
+    limits = limited(rate, clock)
     for pause in pauses:
         clock.now += pause
-        assert ask(limits) <= 1 / law.per_second + 0.002
+        assert ask(limits) <= 1 / rate.per_second + 0.002
 
 
-@given(LAWS, PAUSES)
-def test_whoever_keeps_to_the_rate_is_never_refused(law, pauses):
+@given(RATES, PAUSES)
+def test_whoever_keeps_to_the_rate_is_never_refused(rate, pauses):
     clock = Clock()
-    limits = limited(law, clock)
+    limits = limited(rate, clock)
     for pause in pauses:
-        clock.now += pause + int(SECOND / law.per_second) + 1
+        clock.now += pause + int(SECOND / rate.per_second) + 1
         assert ask(limits) == 0
 
 
 def test_a_burst_passes_at_once_and_one_more_does_not():
-    limits = limited(Law(per_second=2, burst=3, at_once=0), Clock())
+    limits = limited(RateLimit(per_second=2, burst=3), Clock())
 
     assert [ask(limits) for _ in range(5)] == [0, 0, 0, 0.5, 0.5]
 
 
 def test_credentials_and_loads_have_buckets_of_their_own():
-    limits = limited(Law(per_second=1, burst=1, at_once=0), Clock())
+    limits = limited(RateLimit(per_second=1, burst=1), Clock())
 
     assert ask(limits) == 0
     assert ask(limits, OTHER) == 0
@@ -114,7 +102,7 @@ def test_credentials_and_loads_have_buckets_of_their_own():
 
 
 def test_calls_at_once_are_bounded_by_load_and_end_with_their_work():
-    limits = limited(Law(per_second=0, burst=1, at_once=2), Clock())
+    limits = limited(RateLimit(per_second=0, burst=1), Clock(), at_once=2)
 
     with limits.running(CALLER, Load.QUERY), limits.running(CALLER, Load.QUERY):
         with pytest.raises(TooManyAtOnce, match="queries") as refused, limits.running(CALLER, Load.QUERY):
@@ -128,7 +116,7 @@ def test_calls_at_once_are_bounded_by_load_and_end_with_their_work():
 
 
 def test_a_call_that_was_refused_counts_for_nothing():
-    limits = limited(Law(per_second=1, burst=2, at_once=1), Clock())
+    limits = limited(RateLimit(per_second=1, burst=2), Clock(), at_once=1)
 
     with limits.running(CALLER, Load.READ):
         for _ in range(3):
@@ -139,7 +127,7 @@ def test_a_call_that_was_refused_counts_for_nothing():
 
 
 def test_a_call_that_fails_counts_no_longer():
-    limits = limited(Law(per_second=0, burst=1, at_once=1), Clock(), running=1)
+    limits = limited(RateLimit(per_second=0, burst=1), Clock(), at_once=1, running=1)
 
     for _ in range(3):
         with pytest.raises(ZeroDivisionError), limits.running(CALLER, Load.READ):
@@ -149,7 +137,7 @@ def test_a_call_that_fails_counts_no_longer():
 
 
 def test_all_callers_together_are_bounded_also_those_without_a_credential():
-    limits = Limits(LimitLaws(running=2))
+    limits = CallLimiter(running=2)
 
     with (
         limits.running(LOCAL, Load.READ),
@@ -161,7 +149,7 @@ def test_all_callers_together_are_bounded_also_those_without_a_credential():
 
 
 def test_a_caller_without_a_credential_has_no_rate_and_no_bound_of_its_own():
-    limits = limited(Law(per_second=1, burst=1, at_once=1), Clock(), open=1)
+    limits = limited(RateLimit(per_second=1, burst=1), Clock(), at_once=1, open_calls=1)
 
     with ExitStack() as calls:
         for _ in range(20):
@@ -170,7 +158,7 @@ def test_a_caller_without_a_credential_has_no_rate_and_no_bound_of_its_own():
 
 
 def test_one_credential_opens_half_of_what_a_process_runs_whatever_its_limits_are():
-    limits = Limits(LimitLaws(running=10))
+    limits = CallLimiter(running=10)
 
     closings = [limits.open(CALLER) for _ in range(5)]
     with pytest.raises(TooManyAtOnce, match="open"):
@@ -182,7 +170,7 @@ def test_one_credential_opens_half_of_what_a_process_runs_whatever_its_limits_ar
 
 def test_who_is_idle_is_forgotten_and_who_is_not_is_remembered():
     clock = Clock()
-    limits = limited(Law(per_second=1, burst=2, at_once=0), clock)
+    limits = limited(RateLimit(per_second=1, burst=2), clock)
     held = limits.open(CALLER)
     ask(limits, OTHER)
     ask(limits, OTHER)
@@ -196,7 +184,7 @@ def test_who_is_idle_is_forgotten_and_who_is_not_is_remembered():
 
 def test_forgetting_gives_nobody_a_second_burst():
     clock = Clock()
-    limits = limited(Law(per_second=0.001, burst=1, at_once=0), clock)
+    limits = limited(RateLimit(per_second=0.001, burst=1), clock)
     ask(limits)
     for number in range(3 * FORGET_FROM):
         ask(limits, Caller("default", "x", credential_id=str(number)))
@@ -206,7 +194,7 @@ def test_forgetting_gives_nobody_a_second_burst():
 
 def test_all_credentials_of_a_subject_have_one_allowance():
     clock = Clock()
-    limits = limited(Law(per_second=1, burst=1, at_once=0), clock)
+    limits = limited(RateLimit(per_second=1, burst=1), clock)
     second_key = Caller(CALLER.tenant, CALLER.subject, credential_id="another")
 
     assert ask(limits) == 0
@@ -215,7 +203,7 @@ def test_all_credentials_of_a_subject_have_one_allowance():
 
 def test_subjects_of_one_name_in_two_tenants_have_their_own():
     clock = Clock()
-    limits = limited(Law(per_second=1, burst=1, at_once=0), clock)
+    limits = limited(RateLimit(per_second=1, burst=1), clock)
     namesake = Caller("other", CALLER.subject, credential_id=CALLER.credential_id)
 
     assert ask(limits) == 0

@@ -3,11 +3,17 @@ import asyncio
 import pytest
 
 from inference.errors import ModelQueueFull
-from inference.lanes import Lane
+from inference.settings import ModelServerSettings
+from inference.transport import model_queue
 
 
-async def enter(lane, log, name, leave):
-    async with lane:
+def queue_of(running, waiting):
+    settings = ModelServerSettings(model_concurrency=running, model_queue=waiting)
+    return model_queue("test", settings)
+
+
+async def enter(queue, log, name, leave):
+    async with queue.turn():
         log.append(name)
         await leave.wait()
 
@@ -18,10 +24,10 @@ async def settle():
 
 
 async def test_no_more_run_at_once_than_may_and_the_rest_follow_in_order():
-    lane, log, leave = Lane("test", 2, 10), [], asyncio.Event()
+    queue, log, leave = queue_of(2, 10), [], asyncio.Event()
     async with asyncio.TaskGroup() as calls:
         for name in "abcd":
-            calls.create_task(enter(lane, log, name, leave))
+            calls.create_task(enter(queue, log, name, leave))
         await settle()
         entered = list(log)
         leave.set()
@@ -31,13 +37,13 @@ async def test_no_more_run_at_once_than_may_and_the_rest_follow_in_order():
 
 
 async def test_one_too_many_is_refused_at_once_and_told_to_come_back():
-    lane, leave = Lane("test", 1, 1), asyncio.Event()
+    queue, leave = queue_of(1, 1), asyncio.Event()
     async with asyncio.TaskGroup() as calls:
         for name in "ab":
-            calls.create_task(enter(lane, [], name, leave))
+            calls.create_task(enter(queue, [], name, leave))
         await settle()
         with pytest.raises(ModelQueueFull) as refused:
-            async with lane:
+            async with queue.turn():
                 pass
         leave.set()
 
@@ -45,21 +51,21 @@ async def test_one_too_many_is_refused_at_once_and_told_to_come_back():
     assert (refused.value.code, refused.value.reason) == ("RESOURCE_EXHAUSTED", "OVERLOADED")
 
 
-async def test_a_lane_without_a_queue_serves_whoever_need_not_wait():
-    lane = Lane("test", 1, 0)
+async def test_a_queue_without_a_queue_serves_whoever_need_not_wait():
+    queue = queue_of(1, 0)
     for _ in range(2):
-        async with lane:
+        async with queue.turn():
             pass
 
 
 async def test_a_call_that_stops_waiting_gives_up_its_place():
-    lane, log, leave = Lane("test", 1, 1), [], asyncio.Event()
-    running = asyncio.create_task(enter(lane, log, "running", leave))
-    waiting = asyncio.create_task(enter(lane, log, "waiting", leave))
+    queue, log, leave = queue_of(1, 1), [], asyncio.Event()
+    running = asyncio.create_task(enter(queue, log, "running", leave))
+    waiting = asyncio.create_task(enter(queue, log, "waiting", leave))
     await settle()
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
-    later = asyncio.create_task(enter(lane, log, "later", leave))
+    later = asyncio.create_task(enter(queue, log, "later", leave))
     await settle()
     leave.set()
     await asyncio.gather(running, later)
@@ -68,9 +74,9 @@ async def test_a_call_that_stops_waiting_gives_up_its_place():
 
 
 async def test_a_failed_call_leaves_its_place_to_the_next():
-    lane = Lane("test", 1, 0)
+    queue = queue_of(1, 0)
     with pytest.raises(ValueError, match="failed"):
-        async with lane:
+        async with queue.turn():
             raise ValueError("failed")
-    async with lane:
+    async with queue.turn():
         pass

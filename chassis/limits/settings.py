@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-from pydantic_settings import BaseSettings
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from chassis.access import Load
-from chassis.bounds import Bounds
-from chassis.limits import Law, LimitLaws
+from chassis.limits.rate import RateLimit
 
 MOST_A_SECOND = 1_000_000
 
 
-class LimitSettings(BaseSettings):
+class LimitSettings(BaseModel):
     """Those that speak of a subject count all of its credentials; each process counts what it serves."""
+
+    model_config = ConfigDict(frozen=True)
 
     reads_per_second: float = Field(
         default=50.0, ge=0, le=MOST_A_SECOND, description="Short reads a second of a subject; 0: no limit."
@@ -84,29 +86,22 @@ class LimitSettings(BaseSettings):
         default=1024, ge=1, le=2**31 - 1, description="Calls at once on one connection of gRPC."
     )
 
-    def bounds(self) -> Bounds:
-        """Them all."""
-        return Bounds(
-            laws=self._laws(),
-            seconds={
-                Load.READ: self.max_deadline_seconds,
-                Load.QUERY: self.max_deadline_seconds,
-                Load.WRITE: self.upload_deadline_seconds,
-            },
-            stall_seconds=self.client_stall_seconds,
-            head_bytes=self.max_head_bytes,
-            message_bytes=self.max_message_bytes,
-            connections=self.max_connections,
-            streams=self.max_connection_streams,
-        )
+    def seconds(self, load: Load) -> float:
+        """The most time that a call gets, and what it gets when it does not say."""
+        return self.upload_deadline_seconds if load is Load.WRITE else self.max_deadline_seconds
 
-    def _laws(self) -> LimitLaws:
-        return LimitLaws(
-            of_load={
-                Load.READ: Law(self.reads_per_second, self.reads_burst, self.reads_at_once),
-                Load.WRITE: Law(self.writes_per_second, self.writes_burst, self.writes_at_once),
-                Load.QUERY: Law(self.queries_per_second, self.queries_burst, self.queries_at_once),
-            },
-            open=self.open_calls,
-            running=self.max_running_calls,
-        )
+    def rates(self) -> Mapping[Load, RateLimit]:
+        """How often a subject may call."""
+        return {
+            Load.READ: RateLimit(self.reads_per_second, self.reads_burst),
+            Load.WRITE: RateLimit(self.writes_per_second, self.writes_burst),
+            Load.QUERY: RateLimit(self.queries_per_second, self.queries_burst),
+        }
+
+    def at_once(self) -> Mapping[Load, int]:
+        """How many calls of a subject run; 0 means no limit."""
+        return {
+            Load.READ: self.reads_at_once,
+            Load.WRITE: self.writes_at_once,
+            Load.QUERY: self.queries_at_once,
+        }

@@ -1,4 +1,4 @@
-"""Bounds every call of a gRPC server: how many run, how long, and how slow its client may be."""
+"""Holds every call of a gRPC server to the limits: how many run, how long, and how slow its client may be."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from google.protobuf.message import DecodeError
 
 from chassis.access import Load, access_of
 from chassis.auth import LOCAL, current_caller
-from chassis.bounds import Bounds
-from chassis.deadlines import set_deadline
 from chassis.errors import DeadlineExceeded, InvalidInput
 from chassis.interceptors import HEALTH, REFLECTION, Continuation, Handler
-from chassis.limits import LimitLaws, Limits
-from chassis.parts import PART, set_in_call
+from chassis.limits.concurrency import PART, CallLimiter, FairQueue, set_in_call
+from chassis.limits.deadlines import set_deadline
+from chassis.limits.settings import LimitSettings
 from chassis.requests import check_request
-from chassis.turns import Turns
 
 PLUMBING = (f"/{HEALTH}/", f"/{REFLECTION}")
 MAX_WATCHES = 256
@@ -33,7 +31,7 @@ PARTS_AT_ONCE = 64
 PARTS_WAITING = 4096
 """And those that wait: more than the calls of a subject in some replicas cause at once."""
 
-UNLIMITED = Limits(LimitLaws())
+UNLIMITED = CallLimiter()
 
 T = TypeVar("T")
 
@@ -44,24 +42,24 @@ class MalformedMessage(InvalidInput):
     reason = "MALFORMED_REQUEST"
 
 
-class BoundsInterceptor(grpc.aio.ServerInterceptor):
+class LimitInterceptor(grpc.aio.ServerInterceptor):
     """Counts a call against its caller's limits, ends it in time, and waits for no client for long.
 
     Stands behind the one that finds out who calls. Every call is read here, message by message: gRPC itself
     would wait without end for the one message of a call that takes one.
     """
 
-    def __init__(self, bounds: Bounds) -> None:
-        self._bounds = bounds
-        self._limits = Limits(bounds.laws)
-        self._watches = Limits(LimitLaws(running=MAX_WATCHES))
-        self._health_watches = Limits(LimitLaws(running=MAX_HEALTH_WATCHES))
-        self._parts = Turns(PARTS_AT_ONCE, PARTS_WAITING, "parts")
+    def __init__(self, limits: LimitSettings) -> None:
+        self._limits = limits
+        self._calls = CallLimiter.configured(limits)
+        self._watches = CallLimiter(MAX_WATCHES)
+        self._health_watches = CallLimiter(MAX_HEALTH_WATCHES)
+        self._parts = FairQueue("parts", PARTS_AT_ONCE, PARTS_WAITING)
 
     async def intercept_service(
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
     ) -> Handler:
-        """The handler of one call, bounded."""
+        """The handler of one call, held to the limits."""
         handler = await continuation(handler_call_details)
         if handler is None:
             return None
@@ -77,17 +75,17 @@ class BoundsInterceptor(grpc.aio.ServerInterceptor):
         return _Call(
             handler=handler,
             load=load,
-            limits=self._limits_of(handler, details.method),
+            limiter=self._limiter_of(handler, details.method),
             # No service asks a question for a caller: such calls are always the caller's own.
             parts=self._parts if marked and load is not Load.QUERY else None,
-            seconds=self._bounds.seconds[load],
-            stall_seconds=self._bounds.stall_seconds,
+            seconds=self._limits.seconds(load),
+            stall_seconds=self._limits.client_stall_seconds,
             plumbing=details.method.startswith(PLUMBING),
         )
 
-    def _limits_of(self, handler: Handler, method: str) -> Limits:
+    def _limiter_of(self, handler: Handler, method: str) -> CallLimiter:
         if not method.startswith(PLUMBING):
-            return self._limits
+            return self._calls
         if not handler.response_streaming:
             return UNLIMITED
         return self._health_watches if method.startswith(f"/{HEALTH}/") else self._watches
@@ -95,12 +93,12 @@ class BoundsInterceptor(grpc.aio.ServerInterceptor):
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call, and what bounds it."""
+    """One call, and what limits it."""
 
     handler: Handler
     load: Load
-    limits: Limits
-    parts: Turns | None
+    limiter: CallLimiter
+    parts: FairQueue | None
     """Of a call that a service makes for a call which has been counted; it waits for its turn."""
     seconds: float
     stall_seconds: float
@@ -134,8 +132,8 @@ class _Call:
         set_in_call()
         async with self._timed(context):
             if self.parts is None:
-                _when_answered(self.limits.open(caller))
-                with self.limits.running(caller, self.load):
+                _when_answered(self.limiter.open(caller))
+                with self.limiter.running(caller, self.load):
                     yield
             elif caller.credential_id:
                 async with self.parts.turn((caller.counted_as, self.load)):
