@@ -465,7 +465,7 @@ async def test_a_document_cannot_give_orders(stubs, model):
 
 
 async def test_every_call_leaves_one_audit_record(stubs, model, folder):
-    log = folder / "logs" / "queries.jsonl"
+    log = folder / "logs" / "queries-000000000001.jsonl"
     before = len(log.read_text().splitlines())
     model.respond = saying(article())
     response = await stubs.articles.CompileArticle(asked())

@@ -100,7 +100,7 @@ async def messages(index, folder, server, task, **settings):
 
 
 def records(folder: Path):
-    path = folder / "logs" / "queries.jsonl"
+    path = folder / "logs" / "queries-000000000001.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 

@@ -275,7 +275,7 @@ async def test_every_call_leaves_an_audit_record(index, tmp_path):
         await check_claim(stub, NOTICE_RULE)
         await verify(stub, citation_of(FEE))
         await failure(stub.VerifyCitation(VerifyCitationRequest()))
-    lines = (tmp_path / "logs" / "queries.jsonl").read_text().splitlines()
+    lines = (tmp_path / "logs" / "queries-000000000001.jsonl").read_text().splitlines()
     told = [(record["task"], record["outcome"], record["error_reason"]) for record in map(json.loads, lines)]
     assert told == [
         ("grounding", "answered", None),

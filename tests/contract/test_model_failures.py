@@ -104,7 +104,7 @@ def asked_for(server: ModelServer, contract: str) -> list[Request]:
 
 
 def records(folder):
-    path = folder / "logs" / "queries.jsonl"
+    path = folder / "logs" / "queries-000000000001.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 

@@ -67,7 +67,7 @@ def asked_for(count: int | None = 3, **fields) -> GenerateQueriesRequest:
 
 
 def records(folder: Path) -> list[dict[str, object]]:
-    lines = (folder / "logs" / "queries.jsonl").read_text().splitlines()
+    lines = (folder / "logs" / "queries-000000000001.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines]
 
 

@@ -244,7 +244,7 @@ async def queries(index, tmp_path) -> AsyncIterator[QueryServiceStub]:
         yield stub
 
 
-def records(folder: Path, name: str = "queries") -> list[dict[str, object]]:
+def records(folder: Path, name: str = "queries-000000000001") -> list[dict[str, object]]:
     path = folder / "logs" / f"{name}.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 

@@ -90,7 +90,7 @@ def asked(server: ModelServer) -> list[str]:
 
 
 def records(folder) -> list[dict[str, object]]:
-    path = folder / "logs" / "queries.jsonl"
+    path = folder / "logs" / "queries-000000000001.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 

@@ -104,7 +104,9 @@ async def failure(stubs: Stubs, query: str = QUESTION, **request) -> Failure:
 
 
 def records(folder: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (folder / "logs" / "queries.jsonl").read_text().splitlines()]
+    return [
+        json.loads(line) for line in (folder / "logs" / "queries-000000000001.jsonl").read_text().splitlines()
+    ]
 
 
 async def test_each_snippet_is_an_event_and_all_of_them_are_the_last(model):

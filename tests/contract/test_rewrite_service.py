@@ -263,11 +263,11 @@ async def test_a_failing_model_server_is_a_typed_error(stubs, model):
 
 
 async def test_every_call_leaves_one_audit_record(stubs, model, folder):
-    before = len((folder / "logs" / "queries.jsonl").read_text().splitlines())
+    before = len((folder / "logs" / "queries-000000000001.jsonl").read_text().splitlines())
     model.respond = with_fee()
     response = await stubs.rewriting.Rewrite(asked(sources=["cme"]))
     await failed(stubs, asked(text=""))
-    lines = (folder / "logs" / "queries.jsonl").read_text().splitlines()[before:]
+    lines = (folder / "logs" / "queries-000000000001.jsonl").read_text().splitlines()[before:]
     answered, refused = (json.loads(line) for line in lines)
     assert (answered["task"], answered["answer"], answered["sources"]) == ("rewrite", WITH_FEE, ["cme"])
     assert (answered["chunks_used"], answered["tokens_input"]) == (1, 11)

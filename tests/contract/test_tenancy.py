@@ -374,7 +374,7 @@ async def test_rest_gives_each_its_own(stack):
 async def test_records_name_tenant_and_subject(stack, clients):
     await asyncio.gather(*(client.query("Who may end the agreement?") for client in clients.values()))
 
-    lines = (stack.data / "logs" / "queries.jsonl").read_text().splitlines()
+    lines = (stack.data / "logs" / "queries-000000000001.jsonl").read_text().splitlines()
     told = [json.loads(line) for line in lines]
     asked = {
         (each["tenant"], each["user_id"]) for each in told if each["query"] == "Who may end the agreement?"

@@ -149,7 +149,9 @@ async def test_logs_audit_and_spans_of_a_query_carry_one_trace_id(beside_a_model
     answer, _ = await traced_query(stack, port, DEVICE_FEE)
     trace_id = answer["metadata"]["traceId"]
     spans = await spans_of(collector, trace_id)
-    audit = [json.loads(line) for line in (data / "logs" / "queries.jsonl").read_text().splitlines()]
+    audit = [
+        json.loads(line) for line in (data / "logs" / "queries-000000000001.jsonl").read_text().splitlines()
+    ]
     logged = log_lines(stack)[before:]
 
     assert {"grade", "answer"} <= {span.name.removeprefix("contract ") for span in spans}

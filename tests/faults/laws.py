@@ -10,6 +10,7 @@ from pathlib import Path
 
 from clausegate import ClausegateError
 from clausegate.corpus.v1.document_pb2 import Document as Listed
+from services.answer.records.rotation import segments
 from tests.e2e.processes import clausegate
 from tests.faults.load import ABSENT, Users
 from tests.faults.stack import Process, Stack
@@ -78,7 +79,7 @@ def the_audit_log_is_whole(stack: Stack, answered: set[str]) -> list[str]:
 
 
 def _records(logs: Path) -> Iterator[dict]:
-    for file in logs.glob("queries.jsonl*"):
+    for file in segments(logs):
         for line in file.read_bytes().splitlines():
             yield json.loads(line)
 

@@ -1,16 +1,16 @@
-"""The audit log: a chain of records in rotated files, that goes on after every way a process may end.
+"""The audit log: a chain of records in files, that goes on after every way a process may end.
 
 A record is on disk, and the head says so, before `append` returns. What a killed process had not finished was
 never acknowledged: it is removed at the next start, and the next record says so. What was acknowledged and is
 not there any more is never passed over: the chain goes on after the last record that the head knows, so that
-a gap is left which `audit verify` reports.
+a gap is left which `audit verify` reports. A file is named by its first record, and is never renamed.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -20,19 +20,19 @@ from chassis.errors import CannotStart
 from services.answer.records.head import HEAD_NAME, Head, HeadFile
 from services.answer.records.lines import RECORD_DOMAIN, BrokenLine, Keys, Position, chained
 from services.answer.records.record_files import Record
-from services.answer.records.resuming import Resuming, Torn, last_entry, set_aside
+from services.answer.records.resuming import Resuming, Torn, last_entry
 from services.answer.records.rotation import (
     FileLimits,
-    RotatedFiles,
     first_time,
+    new_segment,
     private,
+    segments,
     sync_folder,
     write_all,
 )
 
 logger = logging.getLogger(__name__)
 
-LOG_NAME = "queries.jsonl"
 ANCHOR_RECORDS = 1_000
 """After so many records the head is logged, so that a collector of logs can tell when the end is cut off."""
 MAX_PAUSE = timedelta(days=30)
@@ -47,10 +47,13 @@ class AuditLog:
         self._folder = folder
         self._new_name = new_name
         self._keys = keys
-        self._files = RotatedFiles(folder / LOG_NAME)
         self._limits = limits
         self._head_file: HeadFile | None = None
         self._head = Head(new_name)
+        self._path = new_segment(folder, 1)
+        """The file that is written."""
+        self._size = 0
+        """How many of its bytes belong to the chain."""
         self._torn: Torn | None = None
         self._unfinished = False
         """Whether the file may have a half line of our own at its end."""
@@ -72,8 +75,9 @@ class AuditLog:
         self._folder.mkdir(parents=True, exist_ok=True)
         head_file = HeadFile(self._folder / HEAD_NAME)
         try:
-            resumed = Resuming(self._files, self._keys).resume(head_file.read(self._keys), self._new_name)
+            resumed = Resuming(self._folder, self._keys).resume(head_file.read(self._keys), self._new_name)
             self._head, self._torn = resumed.head, resumed.torn
+            self._path, self._size = resumed.path, resumed.size
             head_file.write(self._head, self._keys.current, durable=True)
             sync_folder(self._folder)
         except BaseException:
@@ -97,13 +101,14 @@ class AuditLog:
         head_file = self._opened()
         self._set_aside_what_is_not_ours()
         lines, positions = self._chained(records)
-        if self._head.bytes and self._head.bytes + len(lines[0]) > self._limits.max_bytes:
+        if self._size and self._size + len(lines[0]) > self._limits.max_bytes:
             self._rotate(head_file)
         fitting = self._fitting(lines)
         content = b"".join(lines[:fitting])
         self._write(content)
         before, self._torn = self._head, None
-        self._head = before.moved(positions[fitting - 1], before.bytes + len(content))
+        self._size += len(content)
+        self._head = before.moved(positions[fitting - 1], self._size)
         head_file.write(self._head, self._keys.current)
         if self._head.sequence // ANCHOR_RECORDS > before.sequence // ANCHOR_RECORDS:
             self._log_head("audit chain")
@@ -130,7 +135,7 @@ class AuditLog:
         return lines, positions
 
     def _fitting(self, lines: Sequence[bytes]) -> int:
-        size, count = self._head.bytes + len(lines[0]), 1
+        size, count = self._size + len(lines[0]), 1
         for line in lines[1:]:
             size += len(line)
             if size > self._limits.max_bytes:
@@ -139,18 +144,17 @@ class AuditLog:
         return count
 
     def _write(self, content: bytes) -> None:
-        new = not self._head.bytes
-        with open(self._files.path, "ab", buffering=0, opener=private) as file:
+        with open(self._path, "ab", buffering=0, opener=private) as file:
             self._unfinished = True
             try:
                 write_all(file.fileno(), content)
                 os.fdatasync(file.fileno())
             except OSError:
-                file.truncate(self._head.bytes)
+                file.truncate(self._size)
                 self._unfinished = False
                 raise
             self._unfinished = False
-        if new:
+        if not self._size:
             sync_folder(self._folder)
 
     def retain(self, now: datetime) -> None:
@@ -171,15 +175,15 @@ class AuditLog:
                 "old audit records are kept: the clock may be wrong", extra={"chain": self._head.chain}
             )
             return
-        began = first_time(self._files.path)
+        began = first_time(self._path)
         if began and began < now - self._limits.span:
             self._rotate(head_file)
         self.prune(now - self._limits.retention)
 
     def _newest_time(self) -> datetime | None:
         """When the call of the last record began; None where there is none."""
-        for age in reversed(self._files.ages()):
-            if last := last_entry(self._files.aged(age)):
+        for file in reversed(segments(self._folder)):
+            if last := last_entry(file):
                 return last.timestamp
         return None
 
@@ -190,23 +194,24 @@ class AuditLog:
         """
         head_file = self._opened()
         due = list(takewhile(lambda file: _ended_before(file, before), self._older()))
-        if _ended_before(self._files.path, before) and due == list(self._older()):
+        if _ended_before(self._path, before) and due == self._older():
             self._rotate(head_file)
-            due = list(self._older())
+            due = self._older()
         self._remove(due, head_file)
         return len(due)
 
-    def _older(self) -> Iterator[Path]:
+    def _older(self) -> list[Path]:
         """The files that are not written any more, oldest first."""
-        return (self._files.aged(age) for age in self._files.ages() if age)
+        return [file for file in segments(self._folder) if file != self._path]
+
+    def _begin_segment(self) -> None:
+        self._path, self._size = new_segment(self._folder, self._head.sequence + 1), 0
 
     def _rotate(self, head_file: HeadFile) -> None:
         head_file.write(self._head, self._keys.current, durable=True)
-        self._files.rotate()
-        self._head = replace(self._head, bytes=0)
-        older = list(self._older())
+        self._begin_segment()
+        older = self._older()
         self._remove(older[: max(0, len(older) - self._limits.older_files)], head_file)
-        sync_folder(self._folder)
 
     def _remove(self, files: Sequence[Path], head_file: HeadFile) -> None:
         """Remove files, the oldest ones; before that the head says that it was we who did it."""
@@ -223,8 +228,7 @@ class AuditLog:
 
         Else somebody has added or renamed files, and what is missing then is not to be explained by us.
         """
-        others = (self._files.aged(age) for age in self._files.ages())
-        return all(self._last_of(other) > last for other in others if other != file)
+        return all(self._last_of(other) > last for other in segments(self._folder) if other != file)
 
     def _last_of(self, file: Path) -> int:
         """Sequence of the last record of a file; 0 for one that this chain does not hold."""
@@ -240,12 +244,16 @@ class AuditLog:
 
     def _set_aside_what_is_not_ours(self) -> None:
         """Begin a new file unless the one that is written is as this process left it."""
-        path, size = self._files.path, self._files.size()
-        if size > self._head.bytes and self._unfinished:
-            os.truncate(path, self._head.bytes)
+        size = self._path.stat().st_size if self._path.exists() else 0
+        if size > self._size and self._unfinished:
+            os.truncate(self._path, self._size)
             self._unfinished = False
-        elif size != self._head.bytes:
-            self._head = set_aside(self._files, self._head, "the audit log was changed by somebody else")
+        elif size != self._size:
+            logger.error(
+                "the audit log was changed by somebody else",
+                extra={"chain": self._head.chain, "sequence": self._head.sequence},
+            )
+            self._begin_segment()
 
     def _log_head(self, event: str) -> None:
         head = self._head

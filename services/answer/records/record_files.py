@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from chassis.limits.concurrency import Threads
-from services.answer.records.rotation import FileLimits, RotatedFiles, first_time, private, write_all
+from services.answer.records.rotation import FileLimits, first_time, private, write_all
 
 logger = logging.getLogger(__name__)
 
@@ -32,21 +33,23 @@ class RecordLog(Protocol):
 
 
 class RecordFile:
-    """One file and its older ones. Its lines survive a killed process, not a power cut."""
+    """One file and its older ones: `debug.jsonl`, `debug.jsonl.1` (the youngest of them) and so on.
+
+    Its lines survive a killed process, not a power cut.
+    """
 
     def __init__(self, path: Path, limits: FileLimits) -> None:
-        self._files = RotatedFiles(path)
+        self._path = path
         self._limits = limits
 
     def append(self, records: Sequence[Record]) -> int:
         """Write the first record as one line, whole or nothing of it. Raises `OSError`."""
         line = json.dumps(records[0], ensure_ascii=False).encode() + b"\n"
-        path = self._files.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        size = self._files.size()
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        size = self._path.stat().st_size if self._path.exists() else 0
         if size and size + len(line) > self._limits.max_bytes:
             self._rotate()
-        with open(path, "ab", buffering=0, opener=private) as file:
+        with open(self._path, "ab", buffering=0, opener=private) as file:
             size = file.seek(0, os.SEEK_END)
             try:
                 write_all(file.fileno(), line)
@@ -60,27 +63,36 @@ class RecordFile:
         """Remove files whose records are all older than the time of retention. Raises `OSError`."""
         if not self._limits.retention or not self._limits.span:
             return
-        began = first_time(self._files.path)
+        began = first_time(self._path)
         if began and began < now - self._limits.span:
             self._rotate()
         self.prune(now - self._limits.retention)
 
     def prune(self, before: datetime) -> int:
         """Remove files whose records are all older than `before`; how many. Raises `OSError`."""
-        due = [
-            file
-            for age in self._files.ages()
-            if (file := self._files.aged(age)).stat().st_mtime < before.timestamp()
-        ]
+        files = map(self._aged, self._ages())
+        due = [file for file in files if file.stat().st_mtime < before.timestamp()]
         for file in due:
             file.unlink()
         return len(due)
 
+    def _aged(self, age: int) -> Path:
+        """The file of that age; the one that is written has age 0."""
+        return self._path.with_name(f"{self._path.name}.{age}") if age else self._path
+
+    def _ages(self) -> Sequence[int]:
+        """The ages of the files that are there, oldest first."""
+        pattern = re.compile(re.escape(self._path.name) + r"(?:\.([1-9][0-9]{0,5}))?")
+        names = (pattern.fullmatch(file.name) for file in self._path.parent.iterdir())
+        return sorted((int(name[1] or 0) for name in names if name), reverse=True)
+
     def _rotate(self) -> None:
-        self._files.rotate()
-        for age in self._files.ages():
-            if age > self._limits.older_files:
-                self._files.aged(age).unlink()
+        """Make every file one older, so that a new one begins; killed at any moment, it loses none."""
+        for age in self._ages():
+            if age < self._limits.older_files:
+                self._aged(age).replace(self._aged(age + 1))
+            else:
+                self._aged(age).unlink()
 
 
 class RecordWriter:

@@ -6,13 +6,13 @@ import hashlib
 import json
 import logging
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 from services.answer.records.head import HEAD_NAME, AuditBroken, Head
 from services.answer.records.lines import RECORD_DOMAIN, BrokenLine, Entry, Keys, Position, read_entry
-from services.answer.records.rotation import RotatedFiles
+from services.answer.records.rotation import begins_with, new_segment, segments
 
 logger = logging.getLogger(__name__)
 
@@ -35,33 +35,38 @@ class Resumed:
     """Where a chain goes on."""
 
     head: Head
-    torn: Torn | None
+    path: Path
+    """The file that is written; it need not be there yet."""
+    size: int
+    """How many of its bytes belong to the chain."""
+    torn: Torn | None = None
     """What was removed of a record that was never finished."""
 
 
 class Resuming:
-    """Finds where a chain goes on. Used once."""
+    """Finds where a chain goes on."""
 
-    def __init__(self, files: RotatedFiles, keys: Keys) -> None:
-        self._files = files
+    def __init__(self, folder: Path, keys: Keys) -> None:
+        self._folder = folder
         self._keys = keys
-        self._torn: Torn | None = None
 
     def resume(self, head: Head | None, new_name: str) -> Resumed:
         """Go on after `head`, or begin a chain of that name. Raises `AuditBroken` and `OSError`."""
         head = self._sealed(head or self._new_head(new_name))
-        start = self._end_of(head)
-        if start is None:
-            why = "audit records are missing that were written: see `clausegate audit verify`"
-            head = set_aside(self._files, head, why)
-        else:
-            head = self._followed(replace(head, bytes=start))
-        return Resumed(head, self._torn)
+        files = segments(self._folder)
+        if head.sequence == 0:
+            return self._followed(head, 0, files)
+        for number, file in reversed(list(enumerate(files))):
+            # Heads of an earlier version tell no end when the record is the last of its file.
+            for end in (head.bytes, file.stat().st_size):
+                if _ends_with(file, end, head.record):
+                    return self._followed(head, end, files[number:])
+        why = "audit records are missing that were written: see `clausegate audit verify`"
+        return self._set_aside(head, why)
 
     def _new_head(self, name: str) -> Head:
         """The head of a new chain. Raises `AuditBroken` when there are records of one without its head."""
-        for age in self._files.ages():
-            file = self._files.aged(age)
+        for file in segments(self._folder):
             if last_entry(file):
                 raise AuditBroken(f"{file} has records of a chain and no {HEAD_NAME} is beside it: {ADVICE}")
             # Of a version that kept no chain.
@@ -71,8 +76,7 @@ class Resuming:
     def _sealed(self, head: Head) -> Head:
         """The head, that says from where on records are sealed."""
         if head.sealed_from and not head.seal:
-            file = self._files.path.with_name(HEAD_NAME)
-            raise AuditBroken(f"{file} is not sealed, and its chain is: {ADVICE}")
+            raise AuditBroken(f"{self._folder / HEAD_NAME} is not sealed, and its chain is: {ADVICE}")
         if not self._keys or head.sealed_from:
             return head
         if head.sequence:
@@ -82,40 +86,33 @@ class Resuming:
             )
         return replace(head, sealed_from=head.sequence + 1)
 
-    def _end_of(self, head: Head) -> int | None:
-        """Where in the file that is written records follow the head's; None when the head's is not there."""
-        if head.sequence == 0:
-            return 0
-        if 0 < head.bytes <= self._files.size() and _ends_with(self._files.path, head.bytes, head.record):
-            return head.bytes
-        # A process that ended while it rotated: the head's record closes the file before.
-        older = self._files.aged(1)
-        if older.exists() and _ends_with(older, older.stat().st_size, head.record):
-            return 0
-        return None
+    def _followed(self, head: Head, end: int, files: Sequence[Path]) -> Resumed:
+        """Go on after the records that the head did not know yet; its own ends at `end` in the first file.
 
-    def _followed(self, head: Head) -> Head:
-        """The head after the records that it did not know yet; what was never finished is removed."""
-        if not self._files.size():
-            return head
-        with self._files.path.open("r+b") as file:
-            file.seek(head.bytes)
-            while position := self._next(head, line := file.readline()):
-                head = head.moved(position, head.bytes + len(line))
-            file.seek(head.bytes)
-            rest = file.read()
-            if not any(map(_entry, rest.split(b"\n"))):
-                self._remove_torn(file, head.bytes, rest)
-                return head
-        return set_aside(self._files, head, "the audit log ends with records that do not belong there")
+        What was never finished is removed.
+        """
+        path, rest = None, b""
+        for path in files:
+            if end == 0 and begins_with(path) not in (None, head.sequence + 1):
+                return self._set_aside(head, "the audit log ends with records that do not belong there")
+            with path.open("rb") as file:
+                file.seek(end)
+                while position := self._next(head, line := file.readline()):
+                    end += len(line)
+                    head = head.moved(position, end)
+                file.seek(end)
+                rest = file.read()
+            size, end = end, 0
+        if path is None:
+            return Resumed(head, new_segment(self._folder, head.sequence + 1), 0)
+        if any(map(_entry, rest.split(b"\n"))):
+            return self._set_aside(head, "the audit log ends with records that do not belong there")
+        return Resumed(head, path, size, _remove_torn(path, size, rest))
 
-    def _remove_torn(self, file: BinaryIO, end: int, rest: bytes) -> None:
-        if not rest:
-            return
-        self._torn = Torn(len(rest), hashlib.sha256(rest).hexdigest())
-        logger.warning("an audit record was never finished", extra={"bytes": len(rest)})
-        file.truncate(end)
-        os.fsync(file.fileno())
+    def _set_aside(self, head: Head, why: str) -> Resumed:
+        """Go on in a new file after `head`: what others hold is evidence, and is left as it is."""
+        logger.error(why, extra={"chain": head.chain, "sequence": head.sequence})
+        return Resumed(head, new_segment(self._folder, head.sequence + 1), 0)
 
     def _next(self, head: Head, line: bytes) -> Position | None:
         """The position of a line if it is the record after the head's."""
@@ -132,12 +129,15 @@ class Resuming:
         return entry.position
 
 
-def set_aside(files: RotatedFiles, head: Head, why: str) -> Head:
-    """Go on in a new file after `head`: what the other one holds is evidence, and is left as it is."""
-    logger.error(why, extra={"chain": head.chain, "sequence": head.sequence})
-    if files.path.exists():
-        files.rotate()
-    return replace(head, bytes=0)
+def _remove_torn(path: Path, size: int, rest: bytes) -> Torn | None:
+    """Cut off what stands behind the first `size` bytes of a file."""
+    if not rest:
+        return None
+    logger.warning("an audit record was never finished", extra={"bytes": len(rest)})
+    with path.open("r+b") as file:
+        file.truncate(size)
+        os.fsync(file.fileno())
+    return Torn(len(rest), hashlib.sha256(rest).hexdigest())
 
 
 def _ends_with(path: Path, end: int, digest: str) -> bool:

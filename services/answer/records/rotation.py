@@ -1,4 +1,4 @@
-"""A file of lines and its older ones: `queries.jsonl`, `queries.jsonl.1` (the youngest of them) and so on."""
+"""The files of a log: what they are called, when one ends and the next begins, and when they go."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 _TIMESTAMP = re.compile(rb'\{"timestamp": "([^"]{1,40})"')
+_SEGMENT = re.compile(
+    r"queries-(?P<first>[0-9]{12,18})(?:-(?P<again>[1-9][0-9]{0,5}))?\.jsonl"
+    r"|queries\.jsonl(?:\.(?P<age>[1-9][0-9]{0,5}))?"
+)
+"""The second are names of an earlier version, which renamed its files: the higher the age, the older."""
 
 
 def private(path: str, flags: int) -> int:
@@ -38,7 +43,7 @@ class FileLimits:
     """When files end, and when they go."""
 
     max_bytes: int
-    """A file that a record would take beyond this becomes an older one."""
+    """A file that a record would take beyond this ends."""
     older_files: int
     """Kept beside the one that is written, 1 and up; then the oldest goes."""
     retention: timedelta | None = None
@@ -46,7 +51,7 @@ class FileLimits:
 
     @property
     def span(self) -> timedelta | None:
-        """A file that began longer ago becomes an older one, so that retention finds files to remove.
+        """A file that began longer ago ends, so that retention finds files to remove.
 
         So chosen that the files kept cover the time of retention: a record stays an eighth longer at most
         with 9 older files.
@@ -66,27 +71,36 @@ def first_time(path: Path) -> datetime | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class RotatedFiles:
-    """Names and ages of the files; the file that is written has age 0."""
+def is_segment(name: str) -> bool:
+    """Whether a file of that name is a segment of an audit log."""
+    return _SEGMENT.fullmatch(name) is not None
 
-    path: Path
 
-    def aged(self, age: int) -> Path:
-        """The file of that age."""
-        return self.path.with_name(f"{self.path.name}.{age}") if age else self.path
+def segments(folder: Path) -> Sequence[Path]:
+    """The files of an audit log, oldest first by their names."""
+    return sorted((file for file in folder.iterdir() if is_segment(file.name)), key=_order)
 
-    def size(self) -> int:
-        """Bytes of the file that is written; 0 where there is none."""
-        return self.path.stat().st_size if self.path.exists() else 0
 
-    def ages(self) -> Sequence[int]:
-        """Of the files that are there, oldest first."""
-        pattern = re.compile(re.escape(self.path.name) + r"(?:\.([1-9][0-9]{0,5}))?")
-        names = (pattern.fullmatch(file.name) for file in self.path.parent.iterdir())
-        return sorted((int(name[1] or 0) for name in names if name), reverse=True)
+def _order(file: Path) -> tuple[int, int]:
+    named = _SEGMENT.fullmatch(file.name)
+    assert named is not None
+    if named["first"]:
+        return int(named["first"]), int(named["again"] or 0)
+    return 0, -int(named["age"] or 0)
 
-    def rotate(self) -> None:
-        """Make every file one older, so that a new one begins; killed at any moment, it loses none."""
-        for age in self.ages():
-            self.aged(age).replace(self.aged(age + 1))
+
+def begins_with(file: Path) -> int | None:
+    """The sequence number that a segment is named by; None for one of an earlier version."""
+    return _order(file)[0] or None
+
+
+def new_segment(folder: Path, first: int) -> Path:
+    """What to call a segment that begins with record `first`, and that is not there yet.
+
+    The name is taken where a file that holds nothing of the chain was left as it is.
+    """
+    name, again = f"queries-{first:012}", 1
+    path = folder / f"{name}.jsonl"
+    while path.exists():
+        path, again = folder / f"{name}-{again}.jsonl", again + 1
+    return path

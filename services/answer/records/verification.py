@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -26,12 +25,10 @@ from services.answer.records.lines import (
     Keys,
     read_entry,
 )
+from services.answer.records.rotation import is_segment
 
 MAX_LINE_BYTES = 1 << 24
 """No record is nearly as long; a file without lines must not fill the memory."""
-OPENINGS = 100
-"""Times that files are opened anew because a rotation has renamed one meanwhile; the second is rare."""
-_NAMES = re.compile(r"queries\.(?:jsonl(?:\.[0-9]+)?|head)")
 
 
 def verify(paths: Sequence[Path], keys: Keys, anchors: Sequence[Anchor] = ()) -> Report:
@@ -55,7 +52,8 @@ def verify(paths: Sequence[Path], keys: Keys, anchors: Sequence[Anchor] = ()) ->
 def open_logs(paths: Sequence[Path]) -> Iterator[Sequence[Log]]:
     """The files with records among and below `paths`, in order of what they hold. Raises `OSError`."""
     with ExitStack() as opened:
-        yield sorted(_all_of(paths, opened), key=lambda one: one.order)
+        logs = (_open(path, paths, opened) for path in log_files(paths))
+        yield sorted(filter(None, logs), key=lambda log: log.order)
 
 
 def log_files(paths: Sequence[Path]) -> Sequence[Path]:
@@ -67,8 +65,8 @@ def _files_of(paths: Sequence[Path]) -> Sequence[Path]:
     """Files that were named, whatever their name, and those in folders that are named as ours."""
     found = dict[Path, None]()
     for path in paths:
-        inside = sorted(path.rglob("queries.*")) if path.is_dir() else [path]
-        ours = (file for file in inside if file == path or _NAMES.fullmatch(file.name))
+        inside = sorted(path.rglob("queries*")) if path.is_dir() else [path]
+        ours = (file for file in inside if file.name == HEAD_NAME or is_segment(file.name) or file == path)
         found.update((file.resolve(), None) for file in ours)
     return list(found)
 
@@ -105,30 +103,11 @@ class Log:
 
     @property
     def order(self) -> tuple[bool, str, int, str]:
-        """Files are read in order of what they hold: their names change while a log is written.
+        """Files are read in order of what they hold: whoever copies them may rename them.
 
         One without a record comes last: it may have been begun this moment, and hold one when it is read.
         """
         return not self.chain, self.chain, self.sequence, str(self.path)
-
-
-def _all_of(paths: Sequence[Path], opened: ExitStack) -> Sequence[Log]:
-    """All files as they were at one moment: one that is renamed between two others would be missed."""
-    for _ in range(OPENINGS):
-        with ExitStack() as attempt:
-            try:
-                logs = [_open(path, attempt) for path in log_files(paths)]
-                if _named(paths) == {log.path: os.fstat(log.file.fileno()).st_ino for log in logs}:
-                    opened.push(attempt.pop_all())
-                    return logs
-            except FileNotFoundError:
-                if not all(path.exists() for path in paths):
-                    raise
-    raise OSError(errno.EBUSY, "files change faster than they can be opened", str(paths[0]))
-
-
-def _named(paths: Sequence[Path]) -> Mapping[Path, int]:
-    return {path: path.stat().st_ino for path in log_files(paths)}
 
 
 def _regular(path: Path) -> BinaryIO:
@@ -140,8 +119,14 @@ def _regular(path: Path) -> BinaryIO:
     return file
 
 
-def _open(path: Path, opened: ExitStack) -> Log:
-    file = opened.enter_context(_regular(path))
+def _open(path: Path, named: Sequence[Path], opened: ExitStack) -> Log | None:
+    """A file of those in and below `named`; None for one that retention has removed meanwhile."""
+    try:
+        file = opened.enter_context(_regular(path))
+    except FileNotFoundError:
+        if not all(each.exists() for each in named):
+            raise
+        return None
     chain, sequence = "", 0
     for number, line in lines_of(file):
         try:

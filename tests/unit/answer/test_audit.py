@@ -65,7 +65,7 @@ async def answer_and_raise(kept: Records, error: BaseException) -> None:
         raise error
 
 
-def written(folder, name="queries"):
+def written(folder, name="queries-000000000001"):
     return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().splitlines()]
 
 
@@ -169,7 +169,7 @@ async def test_the_words_of_a_question_are_recorded_as_set_in_both_files(writer,
     (audit,), (debug,) = written(tmp_path), written(tmp_path, "debug")
     assert audit["query"] == debug["original_query"]
     assert audit["query"][:7] == recorded[:7]
-    assert ("fee" in (tmp_path / "queries.jsonl").read_text()) == (how is TextMode.PLAIN)
+    assert ("fee" in (tmp_path / "queries-000000000001.jsonl").read_text()) == (how is TextMode.PLAIN)
 
 
 async def test_records_are_echoed_when_asked_for(writer, tmp_path, caplog):

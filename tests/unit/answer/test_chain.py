@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,14 +20,15 @@ from hypothesis import strategies as st
 
 from services.answer.records.chain import AuditLog
 from services.answer.records.findings import Anchor
-from services.answer.records.head import AuditBroken, AuditInUse
+from services.answer.records.head import AuditBroken, AuditInUse, read_head, write_head
 from services.answer.records.lines import Keys, Position, chained
-from services.answer.records.rotation import FileLimits, RotatedFiles
+from services.answer.records.rotation import FileLimits, segments
 from services.answer.records.verification import verify
 from services.answer.verification.signing import SigningKey
 
 KEYS = Keys([SigningKey("k1", b"1" * 32)])
 UNSEALED = Keys()
+FIRST = "queries-000000000001.jsonl"
 
 
 def log(folder, keys=UNSEALED, name="replica-1", max_bytes=2_000, older_files=9) -> AuditLog:
@@ -55,10 +57,7 @@ def only_chain(folder, keys=UNSEALED, anchors=()):
 
 def files_in(folder) -> list[Path]:
     """Oldest first."""
-    return [
-        RotatedFiles(folder / "queries.jsonl").aged(age)
-        for age in RotatedFiles(folder / "queries.jsonl").ages()
-    ]
+    return list(segments(folder))
 
 
 def numbers_in(folder):
@@ -97,7 +96,7 @@ def test_a_chain_is_whole_over_files_and_restarts(tmp_path, keys):
         0,
     )
     assert chain.sealed == (20 if keys else 0)
-    assert len(list(tmp_path.glob("queries.jsonl.*"))) >= 2
+    assert len(files_in(tmp_path)) >= 3
 
 
 @settings(max_examples=40, deadline=None)
@@ -171,11 +170,11 @@ def test_a_file_removed_anywhere_is_found(written):
 def crashed(folder, number, cut, head_written, keys) -> bool:
     """A process that ends while it writes a record, after `cut` bytes; whether it could have told of it."""
     write(folder, [], keys, max_bytes=MAX_BYTES)
-    head, written = folder / "queries.head", folder / "queries.jsonl"
-    head_before, before = head.read_bytes(), written.read_bytes() if written.exists() else b""
+    head = folder / "queries.head"
+    head_before, before = head.read_bytes(), {file: file.stat().st_size for file in files_in(folder)}
     write(folder, [number], keys, max_bytes=MAX_BYTES)
-    after = written.read_bytes()
-    start = len(before) if after.startswith(before) else 0
+    written = files_in(folder)[-1]
+    after, start = written.read_bytes(), before.get(written, 0)
     written.write_bytes(after[: start + cut])
     told = head_written and start + cut >= len(after)
     if not told:
@@ -217,14 +216,14 @@ def test_what_was_told_is_there_after_appends_and_crashes_at_any_byte(steps, key
 
 def test_a_line_that_was_never_finished_is_told_by_verify_and_by_the_next_record(tmp_path):
     write(tmp_path, range(3))
-    with (tmp_path / "queries.jsonl").open("ab") as file:
+    with (tmp_path / FIRST).open("ab") as file:
         file.write(b'{"timestamp": "2026-01')
     before = only_chain(tmp_path)
     write(tmp_path, [3])
     after = only_chain(tmp_path)
     assert (before.violation, before.unfinished_bytes, before.records) == (None, 22, 3)
     assert (after.violation, after.unfinished_bytes, after.records, after.torn) == (None, 0, 4, 1)
-    last = json.loads((tmp_path / "queries.jsonl").read_text().splitlines()[-1])
+    last = json.loads((tmp_path / FIRST).read_text().splitlines()[-1])
     assert last["torn"] == {
         "bytes": 22,
         "sha256": hashlib.sha256(b'{"timestamp": "2026-01').hexdigest(),
@@ -233,19 +232,19 @@ def test_a_line_that_was_never_finished_is_told_by_verify_and_by_the_next_record
 
 def test_records_that_were_told_and_are_gone_leave_a_gap_that_a_restart_does_not_close(tmp_path, caplog):
     write(tmp_path, range(5))
-    file = tmp_path / "queries.jsonl"
+    file = tmp_path / FIRST
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:3]))
     assert "records 4 to 5 are missing at the end" in only_chain(tmp_path).violation.what
     write(tmp_path, range(5, 7))
     chain = only_chain(tmp_path)
     assert "audit records are missing" in caplog.text
     assert chain.violation.what == "records 4 to 5 are missing before record 6"
-    assert (chain.violation.file.name, chain.violation.line) == ("queries.jsonl", 1)
+    assert (chain.violation.file.name, chain.violation.line) == ("queries-000000000006.jsonl", 1)
 
 
 def test_half_of_a_record_that_was_told_is_no_unfinished_line(tmp_path):
     write(tmp_path, range(5))
-    file = tmp_path / "queries.jsonl"
+    file = tmp_path / FIRST
     file.write_bytes(file.read_bytes()[:-40])
     assert "records 5 to 5 are missing" in only_chain(tmp_path).violation.what
     write(tmp_path, [5])
@@ -337,7 +336,7 @@ def test_records_with_the_head_of_before_are_found_by_an_anchor_that_was_kept_el
     write(tmp_path, range(3), KEYS)
     early = shutil.copytree(tmp_path, tmp_path / "early")
     write(tmp_path, range(3, 6), KEYS)
-    chain = only_chain_of(tmp_path / "queries.jsonl", tmp_path / "queries.head", keys=KEYS)
+    chain = only_chain_of(tmp_path / FIRST, tmp_path / "queries.head", keys=KEYS)
     anchor = Anchor(chain.chain, chain.last, chain.last_hash)
     assert is_whole(early, KEYS)
     assert not is_whole(early, KEYS, [anchor])
@@ -369,7 +368,7 @@ def test_a_long_record_is_no_gap_when_its_file_goes(tmp_path):
 
 
 def copied_youngest(folder):
-    shutil.copy(folder / "queries.jsonl.1", folder / "queries.jsonl.50")
+    shutil.copy(files_in(folder)[-2], folder / "queries.jsonl.50")
 
 
 def forged(folder):
@@ -378,19 +377,17 @@ def forged(folder):
 
 
 def renamed_youngest(folder):
-    (folder / "queries.jsonl.1").rename(folder / "queries.jsonl.50")
+    files_in(folder)[-2].rename(folder / "queries.jsonl.50")
 
 
 @pytest.mark.parametrize("somebody_has", [copied_youngest, forged, renamed_youngest])
 def test_files_that_somebody_adds_are_not_what_retention_removed(tmp_path, somebody_has):
     write(tmp_path, range(20), KEYS, max_bytes=1_000)
     older = len(files_in(tmp_path)) - 1
-    oldest = files_in(tmp_path)[0]
     somebody_has(tmp_path)
     write(tmp_path, range(20, 22), KEYS, max_bytes=1_000, older_files=older)
-    assert not (tmp_path / "queries.jsonl.51").exists()
-    oldest.with_suffix(f".{older + 1}").unlink(missing_ok=True)
-    oldest.unlink(missing_ok=True)
+    assert not (tmp_path / "queries.jsonl.50").exists()
+    files_in(tmp_path)[0].unlink()
     assert not is_whole(tmp_path, KEYS)
 
 
@@ -403,7 +400,7 @@ def test_an_anchor_of_a_record_that_retention_has_removed_holds_nothing(tmp_path
     )
 
 
-def test_a_chain_is_whole_while_its_files_are_renamed(tmp_path):
+def test_a_chain_is_whole_while_files_are_begun(tmp_path):
     def write_many():
         write(tmp_path, range(1, 100), max_bytes=700, older_files=999)
 
@@ -416,7 +413,7 @@ def test_a_chain_is_whole_while_its_files_are_renamed(tmp_path):
     assert only_chain(tmp_path).records == 100
 
 
-@pytest.mark.parametrize("name", ["queries.jsonl.1", "queries.head"])
+@pytest.mark.parametrize("name", ["queries-000000000009.jsonl", "queries.head"])
 def test_a_pipe_is_no_log_and_nobody_waits_for_it(tmp_path, name):
     write(tmp_path, range(3))
     (tmp_path / name).unlink(missing_ok=True)
@@ -428,12 +425,12 @@ def test_a_pipe_is_no_log_and_nobody_waits_for_it(tmp_path, name):
 def test_a_file_that_somebody_else_changed_is_left_as_it_is(tmp_path, caplog):
     writer = log(tmp_path)
     writer.append([record(1)])
-    with (tmp_path / "queries.jsonl").open("ab") as file:
+    with (tmp_path / FIRST).open("ab") as file:
         file.write(b"half a line")
     writer.append([record(2)])
     writer.close()
     assert "changed by somebody else" in caplog.text
-    assert (tmp_path / "queries.jsonl.1").read_bytes().endswith(b"half a line")
+    assert (tmp_path / FIRST).read_bytes().endswith(b"half a line")
     assert only_chain(tmp_path).violation.what == "the line has no end, and records follow it"
 
 
@@ -442,6 +439,113 @@ def test_records_of_a_version_that_kept_no_chain_are_put_aside(tmp_path):
     write(tmp_path, [1])
     assert (tmp_path / "unchained-queries.jsonl").read_text() == '{"query": "old"}\n'
     assert only_chain(tmp_path).violation is None
+
+
+def as_an_earlier_version_named_it(folder):
+    """The file that was written was `queries.jsonl`, and the others were renamed whenever a new one began."""
+    for age, file in enumerate(reversed(files_in(folder))):
+        file.rename(folder / (f"queries.jsonl.{age}" if age else "queries.jsonl"))
+
+
+def killed_while_it_rotated(folder):
+    """Every file had become one older, and the new one had not been begun."""
+    as_an_earlier_version_named_it(folder)
+    for file in files_in(folder):
+        age = int(file.suffix[1:]) if file.suffix != ".jsonl" else 0
+        file.rename(folder / f"queries.jsonl.{age + 1}")
+
+
+def stopped_after_it_rotated(folder):
+    """The same, and the head said that nothing of the new file was written."""
+    killed_while_it_rotated(folder)
+    head = read_head((folder / "queries.head").read_bytes())
+    (folder / "queries.head").write_bytes(write_head(replace(head, bytes=0), KEYS.current))
+
+
+def killed_while_it_wrote(folder):
+    as_an_earlier_version_named_it(folder)
+    with (folder / "queries.jsonl").open("ab") as file:
+        file.write(b'{"timestamp": "2026-01')
+
+
+EARLIER = pytest.mark.parametrize(
+    "leave",
+    [
+        as_an_earlier_version_named_it,
+        killed_while_it_rotated,
+        stopped_after_it_rotated,
+        killed_while_it_wrote,
+    ],
+)
+
+
+@EARLIER
+def test_a_log_of_an_earlier_version_verifies_and_is_gone_on_with_under_its_names(tmp_path, leave):
+    write(tmp_path, range(12), KEYS, max_bytes=1_500)
+    leave(tmp_path)
+    earlier = files_in(tmp_path)
+    before = only_chain(tmp_path, KEYS)
+    write(tmp_path, range(12, 24), KEYS, max_bytes=1_500)
+    after = only_chain(tmp_path, KEYS)
+    assert (before.violation, before.records) == (None, 12)
+    assert (after.violation, after.records, after.first) == (None, 24, 1)
+    assert files_in(tmp_path)[: len(earlier)] == earlier
+    assert numbers_in(tmp_path) == list(range(24))
+
+
+@EARLIER
+def test_files_of_an_earlier_version_go_first_and_leave_no_gap(tmp_path, leave):
+    write(tmp_path, range(12), KEYS, max_bytes=1_500)
+    leave(tmp_path)
+    write(tmp_path, range(12, 40), KEYS, max_bytes=1_500, older_files=2)
+    chain = only_chain(tmp_path, KEYS)
+    assert list(tmp_path.glob("queries.jsonl*")) == []
+    assert (chain.violation, chain.removed, chain.last) == (None, chain.first - 1, 40)
+
+
+@EARLIER
+def test_a_record_that_is_gone_from_a_log_of_an_earlier_version_is_found(tmp_path, leave):
+    write(tmp_path, range(12), KEYS, max_bytes=1_500)
+    leave(tmp_path)
+    file = files_in(tmp_path)[1]
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
+    assert not is_whole(tmp_path, KEYS)
+    write(tmp_path, range(12, 24), KEYS, max_bytes=1_500)
+    assert not is_whole(tmp_path, KEYS)
+
+
+def test_a_file_is_named_by_its_first_record_and_is_never_renamed(tmp_path):
+    seen = dict[str, int]()
+    for number in range(20):
+        write(tmp_path, [number], max_bytes=1_000)
+        now = {file.name: file.stat().st_ino for file in files_in(tmp_path)}
+        assert seen.items() <= now.items()
+        seen = now
+    firsts = [json.loads(file.read_text().splitlines()[0])["sequence"] for file in files_in(tmp_path)]
+    assert [file.name for file in files_in(tmp_path)] == [f"queries-{first:012}.jsonl" for first in firsts]
+
+
+def test_a_file_of_others_that_has_the_name_of_the_next_one_is_left_as_it_is(tmp_path):
+    write(tmp_path, range(3))
+    content, _ = chained(record(3), "another", Position(3, "0" * 64), None)
+    (tmp_path / "queries-000000000004.jsonl").write_bytes(content)
+    write(tmp_path, range(3, 5))
+    write(tmp_path, range(5, 7))
+    assert (tmp_path / "queries-000000000004.jsonl").read_bytes() == content
+    mine = next(chain for chain in verify([tmp_path], UNSEALED).chains if chain.chain == "replica-1")
+    assert (mine.violation, mine.records) == (None, 7)
+
+
+def test_a_head_of_some_time_ago_is_brought_up_to_date_over_files(tmp_path):
+    # As a power cut leaves it: the head is not synced with every record.
+    write(tmp_path, range(2), KEYS, max_bytes=1_000)
+    early = (tmp_path / "queries.head").read_bytes()
+    write(tmp_path, range(2, 12), KEYS, max_bytes=1_000)
+    (tmp_path / "queries.head").write_bytes(early)
+    write(tmp_path, [12], KEYS, max_bytes=1_000)
+    chain = only_chain(tmp_path, KEYS)
+    assert (chain.violation, chain.records, chain.torn) == (None, 13, 0)
+    assert numbers_in(tmp_path) == list(range(13))
 
 
 def test_several_replicas_have_a_chain_each(tmp_path):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from services.answer.records.lines import Keys
+from services.answer.records.rotation import segments
 from services.answer.records.verification import verify
 from services.answer.verification.signing import SigningKey
 
@@ -63,7 +64,7 @@ def test_a_chain_whose_writer_is_killed_again_and_again_is_whole_and_has_all_tha
         assert chain.violation is None
     written = [
         json.loads(line)["name"]
-        for file in tmp_path.glob("queries.jsonl*")
+        for file in segments(tmp_path)
         for line in file.read_text().splitlines(keepends=True)
         if line.endswith("\n")
     ]

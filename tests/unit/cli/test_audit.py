@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from cli.main import app
 from services.answer.records.chain import AuditLog
 from services.answer.records.lines import Keys
-from services.answer.records.rotation import FileLimits
+from services.answer.records.rotation import FileLimits, segments
 from services.answer.verification.signing import read_keys
 
 COMMAND = CliRunner()
@@ -70,20 +70,20 @@ def test_one_record_is_told_as_one(tmp_path):
 
 
 def test_a_pipe_among_the_files_is_told_and_not_waited_for(logs):
-    os.mkfifo(logs / "queries.jsonl.99")
+    os.mkfifo(logs / "queries-000000000099.jsonl")
     result = audit("verify", logs)
     assert result.exit_code == 1
-    assert "queries.jsonl.99: is no regular file" in result.output
+    assert "queries-000000000099.jsonl: is no regular file" in result.output
 
 
 def test_a_broken_log_is_told_by_file_and_line(logs):
-    file = logs / "queries.jsonl.1"
+    file = segments(logs)[-2]
     file.write_bytes(file.read_bytes().replace(b"ada", b"eve", 1))
     told = audit("verify", logs)
     as_json = audit("verify", logs, "--json")
     violation = json.loads(as_json.stdout)["chains"][0]["firstViolation"]
     assert (told.exit_code, as_json.exit_code) == (1, 1)
-    assert "queries.jsonl.1, line 1: the line does not have the hash that it states" in told.output
+    assert f"{file.name}, line 1: the line does not have the hash that it states" in told.output
     assert (violation["file"], violation["line"]) == (str(file), 1)
 
 
@@ -131,7 +131,7 @@ def test_an_export_holds_what_was_asked_for_and_stands_in_its_chain(logs, tmp_pa
 
 
 def test_an_export_overwrites_no_file(logs):
-    log = logs / "queries.jsonl"
+    log = segments(logs)[-1]
     before = log.read_bytes()
     result = audit("export", logs, "--query-id", "q3", "--out", log)
     assert (result.exit_code, log.read_bytes()) == (1, before)
@@ -199,19 +199,19 @@ def test_exported_records_that_retention_has_removed_are_not_said_to_stand(logs,
 
 
 def test_a_record_can_be_checked_with_sed_and_sha256sum(logs):
-    line = (logs / "queries.jsonl").read_text().splitlines()[0]
+    line = (segments(logs)[-1]).read_text().splitlines()[0]
     script = r"""sed -E 's/, "hash": "[0-9a-f]{64}"\}$//' | tr -d '\n' | sha256sum"""
     computed = subprocess.run(["sh", "-c", script], input=line, capture_output=True, text=True, check=True)
     assert computed.stdout.split()[0] == json.loads(line)["hash"]
 
 
 def test_pruned_records_are_told_and_the_rest_stays_whole(logs, key_file):
-    before = len(list(logs.glob("queries.jsonl*")))
+    before = len(segments(logs))
     result = audit("prune", logs, "--before", "2026-01-11", "--keys", key_file, "--json")
     told = json.loads(result.stdout)
     verified = audit("verify", logs, "--keys", key_file)
     assert result.exit_code == verified.exit_code == 0
-    assert len(list(logs.glob("queries.jsonl*"))) == before - told["removedFiles"]
+    assert len(segments(logs)) == before - told["removedFiles"]
     assert 0 < told["removedThrough"] <= 10
     assert f"removed by retention: records up to {told['removedThrough']}" in verified.output
 
