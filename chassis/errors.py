@@ -1,25 +1,34 @@
-"""The errors a service raises on purpose. Each has a gRPC code, a reason and, where it helps, a field."""
+"""The errors a service raises on purpose. Each has a gRPC code, a reason and, where it helps, a field.
+
+Here are the codes, and the reasons of what any server may say; others belong to the service that raises them.
+"""
 
 from __future__ import annotations
 
 
 class CannotStart(ValueError):
-    """What an operator configured cannot be used; the message is one line that names it and says why."""
+    """What an operator configured or asked for cannot be done; the message is one line that says why."""
 
 
 class ServiceError(Exception):
     """Base of every error that may reach a caller; its message is written for that caller.
 
+    Who derives from it gives a reason, or stands for a code and gives that; a reason is never inherited.
     `field` is the path of the request field at fault (`sources[0]`), `retry_after_seconds` is set only where
     trying again can help.
     """
 
-    code: str = "INTERNAL"
+    code: str
     """Canonical name of the gRPC status code."""
-    reason: str = "INTERNAL"
+    reason: str
     """Name of a `clausegate.rpc.v1.ErrorReason` without its prefix."""
     repeated: bool = False
     """Whether its owner has repeated what can be repeated: channels are told not to do so once more."""
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a class that gives neither."""
+        if vars(cls).keys().isdisjoint({"code", "reason"}):
+            raise TypeError(f"{cls.__name__} gives no reason")
 
     def __init__(
         self, message: str, *, field: str | None = None, retry_after_seconds: float | None = None
@@ -28,6 +37,13 @@ class ServiceError(Exception):
         self.message = message
         self.field = field
         self.retry_after_seconds = retry_after_seconds
+
+
+class InternalError(ServiceError):
+    """A defect of ours; the message tells nothing of it."""
+
+    code = "INTERNAL"
+    reason = "INTERNAL"
 
 
 class InvalidInput(ServiceError):
@@ -41,28 +57,24 @@ class NotFound(ServiceError):
     """What the request names does not exist."""
 
     code = "NOT_FOUND"
-    reason = "DOCUMENT_NOT_FOUND"
 
 
 class AlreadyExists(ServiceError):
     """What the request would create is there already."""
 
     code = "ALREADY_EXISTS"
-    reason = "PROJECT_EXISTS"
 
 
 class Conflict(ServiceError):
     """Another call got in between; repeating is safe."""
 
     code = "ABORTED"
-    reason = "DOCUMENT_CONFLICT"
 
 
 class Precondition(ServiceError):
     """The system is not in the state the request needs."""
 
     code = "FAILED_PRECONDITION"
-    reason = "INDEX_BEHIND"
 
 
 class Unauthenticated(ServiceError):
@@ -81,6 +93,8 @@ class PermissionDenied(ServiceError):
 
 class SourceNotHeld(PermissionDenied):
     """A write to a source that is not among the credential's, whether or not there is anything in it."""
+
+    reason = "PERMISSION_DENIED"
 
     def __init__(self, source: str, field: str) -> None:
         super().__init__(f"This credential does not hold the source {source}.", field=field)
@@ -134,6 +148,8 @@ class Unimplemented(ServiceError):
 
 class UpstreamError(ServiceError):
     """A failure of a service behind this one, passed on with its own code and reason."""
+
+    reason = "INTERNAL"
 
     def __init__(
         self,

@@ -15,7 +15,14 @@ from grpc_health.v1 import health_pb2
 from chassis.access import Access, access_of
 from chassis.auth import AUTHORIZATION, LOCAL, Caller, set_caller, set_credential
 from chassis.credentials import Credentials, ingest_caller, is_of_ingest
-from chassis.errors import IngestOnly, InvalidInput, PermissionDenied, ServiceError, Unimplemented
+from chassis.errors import (
+    IngestOnly,
+    InternalError,
+    InvalidInput,
+    PermissionDenied,
+    ServiceError,
+    Unimplemented,
+)
 from chassis.index_key import IndexKeys
 from chassis.limits.size import metadata_bytes
 from chassis.status import abort_of
@@ -39,6 +46,8 @@ Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler]]
 
 class MetadataTooLarge(InvalidInput):
     """The metadata of a call exceeds `ProcessSettings.max_head_bytes`."""
+
+    reason = "INVALID_FIELD"
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"The metadata of a call has at most {limit} bytes.")
@@ -204,5 +213,5 @@ def _told(context: Any, error: Exception) -> ServiceError:
         return storage_unavailable(error)
     if not isinstance(error, ServiceError):
         logger.exception("unexpected error", exc_info=error)
-        return ServiceError("An internal error occurred. It is logged under the trace id of this call.")
+        return InternalError("An internal error occurred. It is logged under the trace id of this call.")
     return error

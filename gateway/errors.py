@@ -14,6 +14,8 @@ class MalformedRequest(InvalidInput):
 class BodyTooLarge(MalformedRequest):
     """The body exceeds `GatewaySettings.max_body_bytes`."""
 
+    reason = "MALFORMED_REQUEST"
+
 
 class UploadTooLarge(InvalidInput):
     """The upload exceeds `GatewaySettings.max_upload_bytes`."""
@@ -36,6 +38,8 @@ class RouteNotFound(NotFound):
 class MethodNotAllowed(RouteNotFound):
     """The path exists, but not with this method; `allowed` lists those it has."""
 
+    reason = "ROUTE_NOT_FOUND"
+
     def __init__(self, message: str, allowed: str) -> None:
         super().__init__(message)
         self.allowed = allowed
@@ -44,12 +48,16 @@ class MethodNotAllowed(RouteNotFound):
 class HeadTooLarge(InvalidInput):
     """The line and headers of the request exceed `GatewaySettings.max_head_bytes`."""
 
+    reason = "INVALID_FIELD"
+
     def __init__(self, limit: int) -> None:
         super().__init__(f"The request's line and headers have at most {limit} bytes.")
 
 
 class ShuttingDown(Unavailable):
     """The gateway stops and the time for running requests is over."""
+
+    reason = "UPSTREAM_UNAVAILABLE"
 
 
 class ClientGone(Exception):

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from chassis.errors import ServiceError, UpstreamError
+from chassis.errors import InternalError, ServiceError, UpstreamError
 from chassis.limits.deadlines import TooSlow
 from chassis.telemetry import current_trace_id
 from gateway.errors import BodyTooLarge, HeadTooLarge, MethodNotAllowed, RouteNotFound
@@ -133,7 +133,7 @@ async def on_http_exception(request: Request, error: Exception) -> Response:
 async def on_unexpected(request: Request, error: Exception) -> Response:
     """Answer a defect of ours without a word of it; the server logs it."""
     message = "An internal error occurred. It is logged under the trace id of this call."
-    return problem_response(ServiceError(message))
+    return problem_response(InternalError(message))
 
 
 async def on_client_gone(request: Request, error: Exception) -> Response:

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from chassis.errors import ServiceError
+from chassis.errors import InternalError
 from chassis.storage import storage_errors
 from gateway.bridge import Downstream, json_response
 from gateway.calls import Endpoint, deadline_seconds, responses, until_cut_off, while_wanted
@@ -80,7 +80,7 @@ async def _ingest(
             if not wanted.done():
                 wanted.set_result(False)
     if receipt is None:
-        raise ServiceError("The upload ended without a receipt.")
+        raise InternalError("The upload ended without a receipt.")
     yield receipt
 
 

@@ -8,6 +8,8 @@ from chassis.errors import Exhausted, Precondition, Unavailable
 class ModelServerUnavailable(Unavailable):
     """The model server does not answer in time, fails, or answers something that is no reply."""
 
+    reason = "UPSTREAM_UNAVAILABLE"
+
     repeated = True
 
 
@@ -19,6 +21,8 @@ class ModelRateLimited(Exhausted):
 
 class ModelQueueFull(Exhausted):
     """As many calls as may wait are waiting already."""
+
+    reason = "OVERLOADED"
 
 
 class EmbeddingDimensionWrong(Precondition):

@@ -44,6 +44,8 @@ _running = gauge(__name__, "clausegate.queue.running", "Work that has its turn."
 class TooManyAtOnce(Exhausted):
     """As many calls of the subject, or of all callers together, run or wait as may."""
 
+    reason = "OVERLOADED"
+
     def __init__(self, message: str) -> None:
         super().__init__(message, retry_after_seconds=RETRY_AFTER_SECONDS)
 

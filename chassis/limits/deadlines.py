@@ -23,6 +23,8 @@ _deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 class TooSlow(DeadlineExceeded):
     """The client sends next to nothing of what it has begun."""
 
+    reason = "DEADLINE_EXCEEDED"
+
 
 def set_deadline(seconds: float | None) -> None:
     """From now on, in this task, `time_left` counts down from `seconds`; None means no deadline.

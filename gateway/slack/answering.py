@@ -8,7 +8,7 @@ from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from chassis.auth import set_credential
-from chassis.errors import ServiceError
+from chassis.errors import InternalError, ServiceError
 from chassis.limits.concurrency import SHARE
 from chassis.status import upstream_errors
 from chassis.telemetry import current_trace_id, span, tracer
@@ -91,7 +91,7 @@ class Answering:
             return asking.result()
         if not isinstance(failure, ServiceError):
             logger.error("unexpected error", exc_info=failure)
-            failure = ServiceError(INTERNAL)
+            failure = InternalError(INTERNAL)
         return failure_message(failure, question, current_trace_id())
 
     async def _ask(self, question: Question) -> Json:

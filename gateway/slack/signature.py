@@ -33,6 +33,8 @@ _TIMESTAMP = re.compile(r"[0-9]{1,12}", re.ASCII)
 class NotFromSlack(Unauthenticated):
     """The request is not signed with a secret of ours, or too old; the message does not say which."""
 
+    reason = "UNAUTHENTICATED"
+
 
 def refused(why: str) -> NotFromSlack:
     """The one error for all that is wrong with a request's origin; the log says what."""

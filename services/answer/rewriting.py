@@ -89,8 +89,9 @@ class Rewriting:
     async def rewrite(self, request: RewriteRequest, caller: Caller) -> Rewritten:
         """The rewritten text.
 
-        Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `ContextTooSmall`, `Conflict`
-        when a quoted document is replaced meanwhile, and what `Completer.ask` and retrieval raise.
+        Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `ContextTooSmall`,
+        `DocumentReplaced` when a quoted document is replaced meanwhile, and what `Completer.ask` and
+        retrieval raise.
         """
         async with self._tasks.open(
             TaskName.REWRITE,

@@ -8,6 +8,8 @@ from chassis.errors import Conflict, InvalidInput, NotFound
 class DocumentError(InvalidInput):
     """A file that cannot be ingested. The old version, if there is one, keeps answering."""
 
+    code = "INVALID_ARGUMENT"
+
 
 class DocumentEncrypted(DocumentError):
     """The file cannot be opened without a password."""

@@ -27,6 +27,8 @@ class ChunkNotFound(NotFound):
 class VersionReplaced(Conflict):
     """The document version that is being read is no longer live; beginning again is safe."""
 
+    reason = "DOCUMENT_CONFLICT"
+
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:

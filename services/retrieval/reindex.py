@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
-from chassis.errors import Precondition, ServiceError
+from chassis.errors import CannotStart
+from chassis.process import CANNOT_START
 from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import telemetry
 from services.retrieval.reindexing import Progress, Summary, reindex
@@ -24,7 +25,7 @@ SECONDS_A_LINE = 5.0
 Say = Callable[[str], None]
 
 
-class StillCurrent(Precondition):
+class StillCurrent(CannotStart):
     """What is to be dropped is the index that searches see."""
 
 
@@ -105,7 +106,7 @@ def main(arguments: Sequence[str]) -> None:
         try:
             work = run(RetrievalSettings(), drop_old=DROP_OLD in arguments, say=_print)
             _print(str(asyncio.run(work)))
-        except (OSError, ServiceError) as error:
+        except CANNOT_START as error:
             sys.exit(f"error: {error}")
         except SETTINGS_ERRORS as error:
             sys.exit(f"error: {settings_problem(error)}")

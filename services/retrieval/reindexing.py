@@ -77,6 +77,8 @@ class Changeover(Protocol):
 class NeverEqual(Conflict):
     """The old index goes on changing although writes are held: a process of an older release writes to it."""
 
+    reason = "DOCUMENT_CONFLICT"
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:

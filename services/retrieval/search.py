@@ -38,6 +38,8 @@ ATTEMPTS = 3
 class DocumentsChanging(Conflict):
     """Each time that a search came to read what it had found, another part of it had been replaced."""
 
+    reason = "DOCUMENT_CONFLICT"
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:

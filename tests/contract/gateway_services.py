@@ -9,7 +9,7 @@ import grpc
 import httpx
 import httpx_sse
 
-from chassis.errors import NotFound, Unavailable
+from chassis.errors import Unavailable
 from chassis.policy import ServerPolicy
 from chassis.server import Services
 from chassis.server import serving as serving_grpc
@@ -41,6 +41,7 @@ from clausegate.retrieval.v1 import (
 from gateway.contracts import load_contracts
 from gateway.settings import GatewaySettings
 from gateway.wiring import serving
+from services.ingest.errors import DocumentNotFound
 
 PATIENCE_SECONDS = 30.0
 
@@ -112,7 +113,7 @@ class Queries(query_service_pb2_grpc.QueryServiceServicer):
         if len(events) == self.script.hang_after_events:
             await self.script.hang()
         if request.query == "fail late":
-            raise NotFound("gone meanwhile", field="document_ids[0]")
+            raise DocumentNotFound("gone meanwhile", field="document_ids[0]")
 
 
 class Retrieval(retrieval_service_pb2_grpc.RetrievalServiceServicer):

@@ -17,10 +17,11 @@ import pytest
 import pytest_asyncio
 
 from chassis.addresses import AddressRefused
-from chassis.errors import Exhausted, NotFound, UpstreamError
+from chassis.errors import Exhausted, UpstreamError
 from gateway.contracts import load_contracts
 from gateway.problems import HTTP_STATUS
 from gateway.wiring import bound_socket, serving
+from services.ingest.errors import DocumentNotFound
 from tests.contract.gateway_services import (
     PATIENCE_SECONDS,
     Script,
@@ -400,7 +401,7 @@ async def test_a_stream_is_neither_cached_nor_buffered(client):
 
 
 async def test_a_failure_before_the_first_event_is_a_problem(client, script):
-    script.failure = NotFound("no such source", field="sources[0]")
+    script.failure = DocumentNotFound("no such source", field="sources[0]")
     response = await client.post("/v1/query:stream", json={"query": "x"})
     problem_in(response, 404, "DOCUMENT_NOT_FOUND", "sources[0]")
 
@@ -495,7 +496,7 @@ async def test_an_original_is_read_again_with_the_time_of_an_upload(script):
 
 @pytest.mark.parametrize("headers", [{}, {"Accept": "text/event-stream"}])
 async def test_a_rejected_upload_is_a_problem(client, script, headers):
-    script.failure = NotFound("no", field="path")
+    script.failure = DocumentNotFound("no", field="path")
     response = await client.post("/v1/documents", data=FORM, files=file_part(), headers=headers)
     problem_in(response, 404, "DOCUMENT_NOT_FOUND", "path")
 
@@ -575,7 +576,7 @@ async def test_no_upload_leaves_a_temporary_file_behind(client, script):
     await client.post("/v1/documents", data=FORM, files=file_part())
     await events_of(client, "/v1/documents", data=FORM, files=file_part())
     await client.post("/v1/documents", data={**FORM, "note": "x"}, files=file_part())
-    script.failure = NotFound("no")
+    script.failure = DocumentNotFound("no")
     await client.post("/v1/documents", data=FORM, files=file_part())
     script.failure, script.hang_after_events = None, 0
     leaving = asyncio.create_task(client.post("/v1/documents", data=FORM, files=file_part()))

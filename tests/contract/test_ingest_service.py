@@ -15,7 +15,7 @@ import pymupdf
 import pytest
 
 from chassis.channel import open_channel
-from chassis.errors import NotFound, ServiceError
+from chassis.errors import ServiceError
 from chassis.server import Services, serving
 from chassis.status import upstream_errors
 from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2
@@ -27,6 +27,7 @@ from clausegate.retrieval.v1 import (
     index_service_pb2,
     index_service_pb2_grpc,
 )
+from services.ingest.errors import DocumentNotFound
 from services.ingest.settings import IngestSettings
 from services.ingest.wiring import ingest
 from tests.contract.messages import reads_well
@@ -94,7 +95,7 @@ class Index(index_service_pb2_grpc.IndexServiceServicer, document_service_pb2_gr
         if self.breaks_on_remove:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
         if self.documents.pop(request.document_id, None) is None:
-            raise NotFound("is not indexed", field="document_id")
+            raise DocumentNotFound("is not indexed", field="document_id")
         self.revision += 1
         return index_service_pb2.RemoveDocumentResponse(index_revision=str(self.revision))
 
@@ -106,7 +107,7 @@ class Index(index_service_pb2_grpc.IndexServiceServicer, document_service_pb2_gr
 
     async def GetDocument(self, request, context):  # noqa: N802
         if request.document_id not in self.documents:
-            raise NotFound("is not indexed", field="document_id")
+            raise DocumentNotFound("is not indexed", field="document_id")
         return document_service_pb2.GetDocumentResponse(document=self.documents[request.document_id])
 
     def register(self, server):

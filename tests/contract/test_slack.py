@@ -9,11 +9,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 import pytest_asyncio
 
-from chassis.errors import NotFound, PermissionDenied, Unauthenticated, Unavailable
+from chassis.errors import PermissionDenied, Unauthenticated, Unavailable
 from clausegate.answer.v1 import answer_pb2, query_service_pb2
 from clausegate.corpus.v1 import citation_pb2
 from gateway.slack.files import SlackFileBroken
 from gateway.wiring import serving
+from services.ingest.errors import DocumentNotFound
 from tests.contract.gateway_services import (
     PATIENCE_SECONDS,
     Script,
@@ -481,7 +482,10 @@ async def test_the_notes_of_an_answer_are_shown_where_its_citations_do_not_fit(c
 
 
 FAILURES = {
-    "unknown source": (NotFound("There is no source “nyse”.", field="sources[0]"), "DOCUMENT_NOT_FOUND"),
+    "unknown source": (
+        DocumentNotFound("There is no source “nyse”.", field="sources[0]"),
+        "DOCUMENT_NOT_FOUND",
+    ),
     "service away": (Unavailable("Retrieval is away.", retry_after_seconds=1), "UPSTREAM_UNAVAILABLE"),
     "defect": (RuntimeError("secret detail"), "INTERNAL"),
 }

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chassis.auth import Caller
-from chassis.errors import Conflict
 from services.answer.answers import Metadata
 from services.answer.article import (
     Article,
@@ -41,7 +40,7 @@ from services.answer.markup import neutralised
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.records.usage import StageUsage
-from services.answer.verification.citing import Citations, Origin, check_live, quote_in
+from services.answer.verification.citing import Citations, DocumentReplaced, Origin, check_live, quote_in
 from services.answer.verification.lint.inventory import Inventory
 from services.answer.verification.overstatement import overstates
 from services.answer.verification.signing import Signer
@@ -104,9 +103,9 @@ class Compiling:
     async def compile(self, request: CompileRequest, caller: Caller) -> Compiled:
         """The article, which is stored when this returns; nothing is stored before all of it was checked.
 
-        Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `ContextTooSmall`, `Conflict`
-        when documents are replaced meanwhile, and what `Completer.ask`, retrieval and the store of articles
-        raise.
+        Raises `InvalidInput`, `ModelNotConfigured` before anything is read, `ContextTooSmall`,
+        `DocumentReplaced` when documents are replaced meanwhile, and what `Completer.ask`, retrieval and the
+        store of articles raise.
         """
         async with self._tasks.open(
             TaskName.ARTICLE,
@@ -164,7 +163,7 @@ class Compiling:
                 prose = await asyncio.to_thread(Prose, material.handles.values())
                 return _Shown(scope, basis, found, material, held, prose)
         message = "Documents of the scope are being replaced; repeat the call."
-        raise Conflict(message, retry_after_seconds=1.0)
+        raise DocumentReplaced(message, retry_after_seconds=1.0)
 
     async def _basis(self, scope: ArticleScope) -> Basis:
         documents = await self._retrieval.documents(scope.sources, scope.document_ids)

@@ -52,6 +52,8 @@ _Stored = tuple[Mapping[str, corpus.Chunk], Mapping[str, corpus.Document]]
 class DocumentNotFound(NotFound):
     """A document that the caller asked for is not indexed."""
 
+    reason = "DOCUMENT_NOT_FOUND"
+
 
 class RetrievalClient:
     """The calls that an answer needs. Every one raises `ServiceError` when it fails."""

@@ -50,7 +50,7 @@ class Drafting:
         """The verified answer from the kept passages of a query, or why there is none.
 
         Raises what `Completer.ask` raises: a model that fails is an error, and nothing stands in for it; and
-        `Conflict` when a document that was to be quoted was replaced meanwhile.
+        `DocumentReplaced` when a document that was to be quoted was replaced meanwhile.
         """
         definitions = await self._define(progress, found)
         draft = self._fit(progress, found, definitions)

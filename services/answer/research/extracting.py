@@ -167,7 +167,7 @@ class Extractor:
     async def _verify(self, passages: Sequence[Passage], wanted: Wanted, model: str) -> Delivered:
         """Re-read every chunk that is quoted, and deliver what stands there now.
 
-        Raises `Conflict` when a document that is quoted was replaced meanwhile.
+        Raises `DocumentReplaced` when a document that is quoted was replaced meanwhile.
         """
         quoted = [passage.chunk.chunk_id for passage in passages if passage.chunk]
         stored, documents = await self._retrieval.read_back(quoted)

@@ -32,6 +32,12 @@ _DOUBTS = {
 }
 
 
+class DocumentReplaced(Conflict):
+    """A document was replaced while it was quoted, and nothing is left to say."""
+
+    reason = "DOCUMENT_CONFLICT"
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Who made the statements that are cited, as certificates say it."""
@@ -138,14 +144,14 @@ def quote_of_definition(definition: Definition) -> Quote:
 
 
 def check_live(quoted: Iterable[str], stored: Mapping[str, Chunk]) -> None:
-    """Raise `Conflict` unless every chunk that is to be quoted, by id, is among those that were read back.
+    """Raise `DocumentReplaced` unless every chunk to be quoted, by id, is among those that were read back.
 
     Without its words an answer would be another one, and nobody could tell: what took their place may say
     more, or the opposite.
     """
     if any(chunk_id not in stored for chunk_id in quoted):
         message = "A document that was to be quoted is being replaced; repeat the call."
-        raise Conflict(message, retry_after_seconds=1.0)
+        raise DocumentReplaced(message, retry_after_seconds=1.0)
 
 
 class Citations:

@@ -43,6 +43,8 @@ MEAN_OF = 1000
 class StoreUnavailable(Unavailable):
     """The engine does not answer: it is closed, its disk is full or broken, or another process holds it."""
 
+    reason = "UPSTREAM_UNAVAILABLE"
+
 
 def check_tenant(tenant: str) -> None:
     """Raise `InvalidInput` for a name that no credential has: it names folders."""
@@ -53,9 +55,13 @@ def check_tenant(tenant: str) -> None:
 class IncompleteVersion(Conflict):
     """A version to be made live is not stored in full: another took its place, or a batch is missing."""
 
+    reason = "DOCUMENT_CONFLICT"
+
 
 class VersionIsLive(Conflict):
     """New chunks or definitions for a version that searches see; only what it holds may be repeated."""
+
+    reason = "DOCUMENT_CONFLICT"
 
 
 class EmbeddingModelMismatch(Precondition):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from chassis.errors import NotFound
 from chassis.logs import JsonFormatter
 from chassis.telemetry import Gauge, TelemetrySettings, error_type, resource_of, stage
+from services.ingest.errors import DocumentNotFound
 from tests.contract.traces import kept_spans
 
 
@@ -74,7 +74,7 @@ async def test_words_of_an_error_that_nobody_waits_for_are_not_logged(caplog):
 @given(st.text(min_size=12))
 def test_a_span_tells_an_error_by_its_reason_and_never_by_its_words(words):
     with kept_spans() as spans:
-        for error in (NotFound(words), ValueError(words)):
+        for error in (DocumentNotFound(words), ValueError(words)):
             with suppress(type(error)), stage("grade"):
                 raise error
     ended = spans.get_finished_spans()
@@ -86,7 +86,7 @@ def test_a_span_tells_an_error_by_its_reason_and_never_by_its_words(words):
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (NotFound("no such document"), "DOCUMENT_NOT_FOUND"),
+        (DocumentNotFound("no such document"), "DOCUMENT_NOT_FOUND"),
         (OSError(errno.ENOSPC, "No space left on device"), "STORAGE_UNAVAILABLE"),
         (FileNotFoundError(errno.ENOENT, "No such file"), "INTERNAL"),
         (asyncio.CancelledError(), "CANCELLED"),

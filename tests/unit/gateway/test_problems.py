@@ -10,6 +10,8 @@ from gateway.errors import (
     UploadTooLarge,
 )
 from gateway.problems import HTTP_STATUS, json_path, problem_of, problem_response
+from services.ingest.errors import DocumentConflict, DocumentNotFound
+from services.retrieval.queries import IndexBehind
 
 
 def test_every_grpc_code_but_ok_has_an_http_status():
@@ -20,13 +22,13 @@ def test_every_grpc_code_but_ok_has_an_http_status():
     ("error", "status"),
     [
         (errors.InvalidInput("m"), 400),
-        (errors.NotFound("m"), 404),
-        (errors.Conflict("m"), 409),
-        (errors.Precondition("m"), 400),
+        (DocumentNotFound("m"), 404),
+        (DocumentConflict("m"), 409),
+        (IndexBehind("m"), 400),
         (errors.Exhausted("m"), 429),
         (errors.Unavailable("m"), 503),
         (errors.DeadlineExceeded("m"), 504),
-        (errors.ServiceError("m"), 500),
+        (errors.InternalError("m"), 500),
         (errors.UpstreamError("m", code="INVALID_ARGUMENT", reason="DOCUMENT_TOO_LARGE"), 413),
         (UnsupportedContentType("m"), 415),
         (UploadTooLarge("m"), 413),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from chassis.errors import NotFound
+from chassis.errors import CannotStart
 from services.retrieval.clock import now
 from services.retrieval.corpus import Article, Project
 from services.retrieval.store.embedded.keywords import LAYOUT as KEYWORDS
@@ -42,7 +42,7 @@ class MadeWith:
         return f"{self.model} ({self.dimension} dimensions)"
 
 
-class NoIndex(NotFound):
+class NoIndex(CannotStart):
     """There is no index where one is to be made anew: the folder may be mistyped."""
 
 

@@ -74,6 +74,8 @@ _READ_ONLY_WORDS = ("read-only", "read only", "readonly", "no space left", "not 
 class NotAnswering(StoreUnavailable):
     """The server is away or takes too long: nothing is known to be wrong with it or with the settings."""
 
+    reason = "UPSTREAM_UNAVAILABLE"
+
 
 def is_foreign(failure: Exception) -> bool:
     """Whether the client raised it, and not what called the client."""

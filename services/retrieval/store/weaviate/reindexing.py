@@ -27,6 +27,8 @@ OF_AN_INDEX = r"(Chunk|Definition|Document|Staged|State)_[0-9]+_[0-9a-f]{8}"
 class Overtaken(Conflict):
     """Another run has changed over, or let writes in again, while this one was under way."""
 
+    reason = "DOCUMENT_CONFLICT"
+
 
 class WeaviateChangeover:
     """A `Changeover` to the index that `names` is about; nobody else may fill it meanwhile."""
