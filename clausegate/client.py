@@ -33,8 +33,8 @@ def connect(
     it is sent as it is: let no network carry it that others can listen to. `deadline_seconds` bounds each
     call that names no deadline of its own; the default leaves room for two calls of a model.
 
-    Raises `ValueError` for a credential that is not printable ASCII without spaces, and for an address with a
-    path.
+    Raises `ValueError` for a credential that is not printable ASCII without spaces, and for an address that
+    is none of these, such as `http://…`: that is the gateway's, of REST.
     """
     addresses = Addresses(address, address, address) if isinstance(address, str) else address
     return Client(Reach(addresses, credential, ca_certificates, client_certificate, deadline_seconds))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import astuple, dataclass, field
@@ -17,8 +18,10 @@ from google.protobuf.message import Message
 from clausegate.credentials import bearer
 from clausegate.errors import clausegate_errors
 
-PAGE_SIZE = 200
+PAGE_SIZE = 1000
+"""Where the contract allows less, less is given."""
 _TLS = "https://"
+_PLAIN = re.compile(r"unix:.+|.+:[1-9][0-9]*")
 # Calls that neither write nor ask a chat model are repeated by the channel when a service restarts. No others
 # are: a failing model server is UNAVAILABLE too, and each repeat would pay for its calls again.
 _REPEATABLE = [
@@ -161,13 +164,20 @@ class Connection:
 
 
 def _channel(address: str, reach: Reach) -> grpc.aio.Channel:
-    options = [("grpc.service_config", _SERVICE_CONFIG)]
+    options: list[tuple[str, str | int]] = [
+        ("grpc.service_config", _SERVICE_CONFIG),
+        # A machine that is gone says nothing: without pings a call waits for it to its deadline.
+        ("grpc.keepalive_time_ms", 10_000),
+        ("grpc.http2.ping_timeout_ms", 5_000),
+    ]
     interceptors = bearer(reach.credential)
     if not address.startswith(_TLS):
+        if address.startswith("http://") or not _PLAIN.fullmatch(address):
+            raise ValueError(f"{address}: expected host:port, unix:/path or, for TLS, {_TLS}host[:port]")
         return grpc.aio.insecure_channel(address, options=options, interceptors=interceptors)
     parts = urlsplit(address)
     if parts.path.strip("/") or not parts.hostname:
-        raise ValueError(f"{address}: expected {_TLS}host or {_TLS}host:port")
+        raise ValueError(f"{address}: expected {_TLS}host[:port]")
     place = parts.netloc if parts.port else f"{parts.netloc}:443"
     chain, key = reach.client_certificate or (None, None)
     credentials = grpc.ssl_channel_credentials(reach.ca_certificates, key, chain)

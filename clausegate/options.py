@@ -1,4 +1,4 @@
-"""What may be said beside a question: keyword arguments of the client's methods."""
+"""What may be said beside a question: keyword arguments of the client's methods; None is as if not said."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class QueryOptions(Scope, total=False):
     gate: bool
     grading: bool
     debug: bool
-    max_cost_usd: float
+    max_cost_usd: float | None
     dry_run: bool
 
 
@@ -32,7 +32,7 @@ class SnippetOptions(TypedDict, total=False):
     source_ids: Iterable[str]
     max_snippets: int
     unverified: UnverifiedSnippets.ValueType
-    max_cost_usd: float
+    max_cost_usd: float | None
 
 
 class ArticleOptions(Scope, total=False):
@@ -40,7 +40,7 @@ class ArticleOptions(Scope, total=False):
 
     topic: str
     article_id: str
-    max_cost_usd: float
+    max_cost_usd: float | None
 
 
 class QueriesOptions(TypedDict, total=False):
@@ -48,15 +48,15 @@ class QueriesOptions(TypedDict, total=False):
 
     category: str
     locality: str
-    count: int
-    max_cost_usd: float
+    count: int | None
+    max_cost_usd: float | None
 
 
 class RewriteOptions(Scope, total=False):
     """See `clausegate.answer.v1.RewriteRequest`."""
 
     reference_tokens: int
-    max_cost_usd: float
+    max_cost_usd: float | None
 
 
 class ContextOptions(Scope, total=False):

@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 
 import clausegate
+from chassis.server import serving
 from clausegate.answer.v1.grounding_service_pb2 import GroundingClaim, SignatureState, TextState
 from clausegate.corpus.v1.document_pb2 import DocumentFormat
 from clausegate.ingest.v1.ingest_service_pb2 import IngestOutcome
@@ -15,6 +16,7 @@ from clausegate.retrieval.v1.retrieval_service_pb2 import Passage
 from embedded.settings import EmbeddedSettings
 from embedded.wiring import stack
 from tests.contract.model_stack import answering, index_of
+from tests.contract.wires import Wire
 from tests.fakes.model_server import ModelServer
 from tests.fakes.renderer import Renderer
 
@@ -324,6 +326,26 @@ async def test_a_service_that_is_not_there_is_unavailable(socket_dirs):
             await client.describe_index(deadline_seconds=5)
 
     assert failure.value.code == "UNAVAILABLE"
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8000", "clausegate.example", "unix:", ""])
+async def test_what_is_no_address_of_a_service_is_refused(address):
+    with pytest.raises(ValueError, match="expected host:port, unix:/path or, for TLS, https://host"):
+        clausegate.connect(address)
+
+
+@pytest.mark.soak  # it takes the 15 s after which a connection is given up
+async def test_a_call_does_not_wait_for_a_machine_that_is_gone():
+    async with (
+        serving("127.0.0.1:0", []) as server,
+        Wire(int(server.rpartition(":")[2])) as wire,
+        clausegate.connect(f"127.0.0.1:{wire.port}", deadline_seconds=120) as client,
+    ):
+        with pytest.raises(clausegate.ClausegateError, match="UNIMPLEMENTED"):
+            await client.rewrite("Fees.", "Be plain.")
+        wire.hold()
+        with pytest.raises(clausegate.ClausegateError, match="UNAVAILABLE"):
+            await client.rewrite("Fees.", "Be plain.")
 
 
 async def test_an_article_is_compiled_listed_read_and_deleted(client_with_model):
