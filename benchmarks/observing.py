@@ -15,9 +15,9 @@ from statistics import median
 
 import httpx
 
+import clausegate
 from benchmarks.measuring import Figure, percentile, processor_milliseconds
 from benchmarks.stack import ROOT, Stack, free_port, running, running_stack
-from cli.connection import Gateway
 from cli.folders import scan
 from cli.ingestion import Choices, Watcher, ingest_folder
 
@@ -46,8 +46,8 @@ async def measure_telemetry() -> list[Figure]:
     """
     with tempfile.TemporaryDirectory() as folder:
         filled = Path(folder) / "filled"
-        async with running_stack(filled) as stack, Gateway(stack.url, filled).connected() as gateway:
-            await ingest_folder(gateway, scan(CORPUS).files, Choices(False, False), Watcher())
+        async with running_stack(filled) as stack, clausegate.connect(stack.address) as client:
+            await ingest_folder(client, scan(CORPUS).files, Choices(False, False), Watcher())
         async with _sink() as endpoint, AsyncExitStack() as started:
             collector = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_INSECURE": "true"}
             stacks = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,6 +74,11 @@ def error_from_rpc(error: grpc.aio.AioRpcError) -> ClausegateError:
         fields=tuple(InvalidField(v.field, v.description) for v in violations.field_violations),
         retry_after_seconds=retry.retry_delay.ToTimedelta().total_seconds() or None,
     )
+
+
+def json_path(path: str) -> str:
+    """A field's path, which services write as in the proto, as JSON writes it: `documentIds[0]`."""
+    return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), path)
 
 
 def _status(error: grpc.aio.AioRpcError) -> Status:

@@ -10,16 +10,16 @@ import typer
 from rich.markdown import Markdown
 from rich.text import Text
 
-from clausegate.answer.v1.article_service_pb2 import CompileArticleRequest, CompileArticleResponse
+from clausegate import ArticleOptions, ClausegateError, Client
+from clausegate.answer.v1.article_service_pb2 import CompileArticleResponse
 from clausegate.corpus.v1.article_pb2 import Article, ArticleClaim, ClaimConfidence
 from clausegate.corpus.v1.citation_pb2 import Citation
-from cli.connection import Gateway
+from cli.connection import Services
 from cli.costs import footer
-from cli.gateway_client import GatewayClient
+from cli.errors import CallFailed
 from cli.output import Output, as_dict, counted
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
 from cli.passages import visible
-from cli.rest import GatewayError
 from cli.running import FAILED, run
 from cli.tables import print_articles, print_table
 
@@ -48,7 +48,7 @@ def compile_article(  # noqa: PLR0913 - the options of a command are its paramet
 ) -> None:
     """Compile an article from documents and store it. Needs a chat model."""
     output = Output(json)
-    request = CompileArticleRequest(
+    options = ArticleOptions(
         sources=split(sources),
         document_ids=document or [],
         topic=topic,
@@ -56,16 +56,16 @@ def compile_article(  # noqa: PLR0913 - the options of a command are its paramet
         max_cost_usd=max_cost,
     )
     if not stale:
-        run(_compile(Gateway(server, data), request, output), output)
+        run(_compile(Services(server, data), options, output), output)
     if any((sources, document, topic, article_id)):
         raise typer.BadParameter("stale articles know what they are made from", param_hint="--stale")
-    run(_compile_stale(Gateway(server, data), max_cost, output), output)
+    run(_compile_stale(Services(server, data), max_cost, output), output)
 
 
-async def _compile(connection: Gateway, request: CompileArticleRequest, output: Output) -> int:
+async def _compile(services: Services, options: ArticleOptions, output: Output) -> int:
     with output.errors.status("compiling"):
-        async with connection.connected() as gateway:
-            response = await gateway.compile_article(request)
+        async with services.connected() as client:
+            response = await client.compile_article(**options)
     if output.as_json:
         output.json(response)
     else:
@@ -74,14 +74,14 @@ async def _compile(connection: Gateway, request: CompileArticleRequest, output: 
     return 0
 
 
-async def _compile_stale(connection: Gateway, max_cost: float | None, output: Output) -> int:
+async def _compile_stale(services: Services, max_cost: float | None, output: Output) -> int:
     """Each on its own: one that fails stops no other."""
     outcomes: list[dict[str, object]] = []
-    async with connection.connected() as gateway:
-        waiting = [article.article_id async for article in gateway.articles(stale=True)]
+    async with services.connected() as client:
+        waiting = [article.article_id async for article in client.articles(stale=True)]
         for number, article_id in enumerate(waiting, 1):
             with output.errors.status(f"compiling {number} of {len(waiting)}"):
-                outcome, remark = await _compiled_again(gateway, article_id, max_cost)
+                outcome, remark = await _compiled_again(client, article_id, max_cost)
             outcomes.append({"articleId": article_id, "outcome": outcome, "remark": remark})
             if not output.as_json:
                 _print_outcome(output, outcome, article_id, remark)
@@ -96,12 +96,12 @@ async def _compile_stale(connection: Gateway, max_cost: float | None, output: Ou
     return FAILED if failed else 0
 
 
-async def _compiled_again(gateway: GatewayClient, article_id: str, max_cost: float | None) -> tuple[str, str]:
+async def _compiled_again(client: Client, article_id: str, max_cost: float | None) -> tuple[str, str]:
     try:
-        request = CompileArticleRequest(article_id=article_id, max_cost_usd=max_cost)
-        return "COMPILED", _summary(await gateway.compile_article(request))
-    except GatewayError as error:
-        return "FAILED", str(error)
+        response = await client.compile_article(article_id=article_id, max_cost_usd=max_cost)
+        return "COMPILED", _summary(response)
+    except ClausegateError as error:
+        return "FAILED", str(CallFailed(error))
 
 
 def _summary(response: CompileArticleResponse) -> str:
@@ -140,8 +140,8 @@ def list_articles(
     output = Output(json)
 
     async def work() -> int:
-        async with Gateway(server, data).connected() as gateway:
-            found = [article async for article in gateway.articles(stale=stale)]
+        async with Services(server, data).connected() as client:
+            found = [article async for article in client.articles(stale=stale)]
         if json:
             output.json({"articles": [as_dict(article) for article in found]})
         else:
@@ -157,8 +157,8 @@ def show(article_id: Id, server: Server = None, data: Data = DEFAULT_DATA, json:
     output = Output(json)
 
     async def work() -> int:
-        async with Gateway(server, data).connected() as gateway:
-            article = await gateway.article(article_id)
+        async with Services(server, data).connected() as client:
+            article = await client.get_article(article_id)
         if json:
             output.json(article)
         elif output.console.is_terminal:
@@ -176,8 +176,8 @@ def delete(article_id: Id, server: Server = None, data: Data = DEFAULT_DATA, jso
     output = Output(json)
 
     async def work() -> int:
-        async with Gateway(server, data).connected() as gateway:
-            await gateway.delete_article(article_id)
+        async with Services(server, data).connected() as client:
+            await client.delete_article(article_id)
         output.removed("articleId", article_id)
         return 0
 

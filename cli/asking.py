@@ -11,9 +11,10 @@ import typer
 from google.protobuf.json_format import MessageToJson
 from rich.markup import escape
 
+from clausegate import QueryOptions
 from clausegate.answer.v1.debug_pb2 import DebugRecord
-from clausegate.answer.v1.query_service_pb2 import QueryResponse, StreamQueryRequest, StreamQueryResponse
-from cli.connection import Gateway
+from clausegate.answer.v1.query_service_pb2 import QueryResponse, StreamQueryResponse
+from cli.connection import Services
 from cli.costs import model_notes, print_dry_run
 from cli.errors import CommandError
 from cli.explaining import print_explanation
@@ -62,8 +63,7 @@ def ask(  # noqa: PLR0913 - the options of a command are its parameters
 ) -> None:
     """Answer a question with citations, or refuse it (exit code 3)."""
     output = Output(json)
-    request = StreamQueryRequest(
-        query=question,
+    options = QueryOptions(
         sources=split(sources),
         document_ids=document or [],
         gate=gate,
@@ -72,8 +72,8 @@ def ask(  # noqa: PLR0913 - the options of a command are its parameters
         max_cost_usd=max_cost,
         dry_run=dry_run,
     )
-    gateway = Gateway(server, data, log_queries=log_queries, record=record, replay=replay)
-    run(_ask(gateway, request, Shown(full, debug, explain), output), output)
+    services = Services(server, data, log_queries=log_queries, record=record, replay=replay)
+    run(_ask(services, question, options, Shown(full, debug, explain), output), output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +88,15 @@ class Shown:
     """How it came about, for a person."""
 
 
-async def _ask(connection: Gateway, request: StreamQueryRequest, shown: Shown, output: Output) -> int:
+async def _ask(services: Services, question: str, options: QueryOptions, shown: Shown, output: Output) -> int:
     """Print the answer, the refusal, or what answering would cost."""
-    response = await _answered(connection, request, output)
+    response = await _answered(services, question, options, output)
     if output.as_json:
         output.json(response)
     elif response.HasField("dry_run"):
         print_dry_run(output.console, response.dry_run)
     elif output.console.is_terminal:
-        asked = Asked(request.query, tuple(request.sources), shown.full)
+        asked = Asked(question, tuple(options["sources"]), shown.full)
         output.console.print(response_panel(response, asked))
     else:
         output.verbatim(plain(response.markdown))
@@ -108,15 +108,18 @@ async def _ask(connection: Gateway, request: StreamQueryRequest, shown: Shown, o
     return REFUSED if response.HasField("refusal") else 0
 
 
-async def _answered(connection: Gateway, request: StreamQueryRequest, output: Output) -> QueryResponse:
+async def _answered(
+    services: Services, question: str, options: QueryOptions, output: Output
+) -> QueryResponse:
     """The whole response; a line on standard error says what is being done."""
-    with output.errors.status("starting" if connection.server is None else "searching") as status:
-        async with connection.connected() as gateway:
+    event = StreamQueryResponse()
+    with output.errors.status("starting" if services.server is None else "searching") as status:
+        async with services.connected() as client:
             status.update("searching")
-            async for event in gateway.stream_query(request):
-                if event.HasField("completed"):
-                    return event.completed.response
+            async for event in client.stream_query(question, **options):
                 status.update(_stage(event))
+    if event.HasField("completed"):
+        return event.completed.response
     raise CommandError("the answer ended before it was complete; please repeat the question")
 
 

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from clausegate.answer.v1.grounding_service_pb2 import (
     CheckedClaim,
-    CheckGroundingRequest,
     CheckGroundingResponse,
     GroundingCaveat,
     GroundingVerdict,
@@ -23,7 +22,7 @@ from clausegate.answer.v1.grounding_service_pb2 import (
     VerifyCitationResponse,
 )
 from clausegate.corpus.v1.citation_pb2 import Citation
-from cli.connection import Gateway
+from cli.connection import Services
 from cli.errors import CommandError
 from cli.files import read_text
 from cli.output import Output, as_dict
@@ -63,11 +62,9 @@ def ground(
     output = Output(json)
 
     async def work() -> int:
-        request = CheckGroundingRequest(
-            text=read_text(file), sources=split(sources), document_ids=document or []
-        )
-        async with Gateway(server, data).connected() as gateway:
-            response = await gateway.check_grounding(request)
+        text = read_text(file)
+        async with Services(server, data).connected() as client:
+            response = await client.check_grounding(text, sources=split(sources), document_ids=document or [])
         if json:
             output.json(response)
         else:
@@ -162,8 +159,8 @@ def verify(
 
     async def work() -> int:
         citations = citations_in(read_text(file))
-        async with Gateway(server, data).connected() as gateway:
-            checked = [Verified(each, await gateway.verify_citation(each)) for each in citations]
+        async with Services(server, data).connected() as client:
+            checked = [Verified(each, await client.verify_citation(each)) for each in citations]
         _print_verified(checked, output)
         return 0 if all(each.holds for each in checked) else REFUSED
 

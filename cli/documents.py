@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.connection import Gateway
+from cli.connection import Services
 from cli.folders import scan
 from cli.ingestion import Choices, FileResult, Outcome, ingest_folder
 from cli.output import Output, as_dict
@@ -44,9 +44,9 @@ def ingest(  # noqa: PLR0913 - the options of a command are its parameters
 
     async def work() -> int:
         found = await asyncio.to_thread(scan, folder, source)
-        async with Gateway(server, data).connected() as gateway:
+        async with Services(server, data).connected() as client:
             with Bars(output.errors) as bars:
-                results = await ingest_folder(gateway, found.files, Choices(prune, force), bars)
+                results = await ingest_folder(client, found.files, Choices(prune, force), bars)
         return reported(results, output, found.left_out)
 
     run(work(), output)
@@ -70,12 +70,12 @@ def documents(
 ) -> None:
     """List what is indexed."""
     output = Output(json)
-    run(_documents(Gateway(server, data), split(sources), output), output)
+    run(_documents(Services(server, data), split(sources), output), output)
 
 
-async def _documents(connection: Gateway, sources: list[str], output: Output) -> int:
-    async with connection.connected() as gateway:
-        found = [document async for document in gateway.documents(sources)]
+async def _documents(services: Services, sources: list[str], output: Output) -> int:
+    async with services.connected() as client:
+        found = [document async for document in client.documents(sources)]
     if output.as_json:
         output.json({"documents": [as_dict(document) for document in found]})
     else:
@@ -87,12 +87,12 @@ async def _documents(connection: Gateway, sources: list[str], output: Output) ->
 def sources(server: Server = None, data: Data = DEFAULT_DATA, json: Json = False) -> None:
     """List the sources of what is indexed."""
     output = Output(json)
-    run(_sources(Gateway(server, data), output), output)
+    run(_sources(Services(server, data), output), output)
 
 
-async def _sources(connection: Gateway, output: Output) -> int:
-    async with connection.connected() as gateway:
-        found = [source async for source in gateway.sources()]
+async def _sources(services: Services, output: Output) -> int:
+    async with services.connected() as client:
+        found = [source async for source in client.sources()]
     if output.as_json:
         output.json({"sources": [as_dict(source) for source in found]})
     else:
@@ -109,11 +109,11 @@ def remove(
 ) -> None:
     """Remove a document from index and archive."""
     output = Output(json)
-    run(_remove(Gateway(server, data), document_id, output), output)
+    run(_remove(Services(server, data), document_id, output), output)
 
 
-async def _remove(connection: Gateway, document_id: str, output: Output) -> int:
-    async with connection.connected() as gateway:
-        await gateway.remove_document(document_id)
+async def _remove(services: Services, document_id: str, output: Output) -> int:
+    async with services.connected() as client:
+        await client.remove_document(document_id)
     output.removed("documentId", document_id)
     return 0

@@ -1,4 +1,4 @@
-"""Ingests a folder, or what is archived again, through the gateway; a failure of one file stops no other."""
+"""Ingests a folder, or what is archived again; a failure of one file stops no other."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
+from clausegate import ClausegateError, Client
 from clausegate.ingest.v1.ingest_service_pb2 import IngestOutcome, IngestProgress, IngestReceipt
+from cli.errors import CallFailed
 from cli.folders import LocalFile, Plan, compare
-from cli.gateway_client import GatewayClient
-from cli.rest import GatewayError
 
 CONCURRENT_UPLOADS = 4
 """Enough to parse one file while another is embedded; the service bounds what it does at once."""
+WRITE_SECONDS = 86_400.0
+"""More than the service allows, an hour unless set otherwise: its own limit says what was waited for."""
 
 
 class Outcome(StrEnum):
@@ -84,14 +86,14 @@ class Choices:
 
 
 async def ingest_folder(
-    gateway: GatewayClient, files: Sequence[LocalFile], choices: Choices, watcher: Watcher
+    client: Client, files: Sequence[LocalFile], choices: Choices, watcher: Watcher
 ) -> list[FileResult]:
     """Make the index show these files; only what differs is sent. Results come by document id.
 
-    Raises `GatewayError` when not even the index can be listed.
+    Raises `ClausegateError` when not even the index can be listed.
     """
     indexed, hashes = await asyncio.gather(
-        _indexed(gateway, {file.source for file in files}),
+        _indexed(client, {file.source for file in files}),
         asyncio.to_thread(lambda: [file.sha256() for file in files]),
     )
     plan = compare(files, hashes, indexed)
@@ -99,28 +101,26 @@ async def ingest_folder(
         plan = Plan((*plan.upload, *plan.unchanged), (), plan.vanished)
     watcher.planned(len(plan.upload) + len(plan.unchanged), len(plan.unchanged))
     results = [FileResult(file.document_id, Outcome.UNCHANGED) for file in plan.unchanged]
-    tasks = [(file.document_id, partial(_upload, gateway, file, watcher)) for file in plan.upload]
+    tasks = [(file.document_id, partial(_upload, client, file, watcher)) for file in plan.upload]
     if choices.prune:
-        tasks += [(gone, partial(_remove, gateway, gone)) for gone in plan.vanished]
+        tasks += [(gone, partial(_remove, client, gone)) for gone in plan.vanished]
     results += await _in_turns(tasks, watcher)
     return sorted(results, key=lambda result: result.document_id)
 
 
-async def reindex_originals(
-    gateway: GatewayClient, sources: Sequence[str], watcher: Watcher
-) -> list[FileResult]:
+async def reindex_originals(client: Client, sources: Sequence[str], watcher: Watcher) -> list[FileResult]:
     """Let the service read the originals of these sources again, all when empty. Results come by document id:
     of what is archived, whether or not the index has it, and of what the index has without an original.
 
-    What its parser and chunker made already is unchanged. Raises `GatewayError` when there is no list.
+    What its parser and chunker made already is unchanged. Raises `ClausegateError` when there is no list.
     """
-    archived = {document_id async for document_id in gateway.originals(list(sources))}
-    known = {source.source async for source in gateway.sources()}
+    archived = {original.document_id async for original in client.originals(sources)}
+    known = {source.source async for source in client.sources()}
     wanted = sorted(known & set(sources) if sources else known)
-    indexed = {each.document_id async for each in gateway.documents(wanted)} if wanted else set()
+    indexed = {each.document_id async for each in client.documents(wanted)} if wanted else set()
     found = sorted(archived | indexed)
     watcher.planned(len(found), 0)
-    return await _in_turns([(each, partial(_reindex, gateway, each, watcher)) for each in found], watcher)
+    return await _in_turns([(each, partial(_reindex, client, each, watcher)) for each in found], watcher)
 
 
 async def _in_turns(tasks: Sequence[tuple[str, Work]], watcher: Watcher) -> list[FileResult]:
@@ -131,7 +131,9 @@ async def _in_turns(tasks: Sequence[tuple[str, Work]], watcher: Watcher) -> list
         async with slots:
             try:
                 result = await work()
-            except (GatewayError, OSError) as error:
+            except ClausegateError as error:
+                result = FileResult(document_id, Outcome.FAILED, reason=str(CallFailed(error)))
+            except OSError as error:
                 result = FileResult(document_id, Outcome.FAILED, reason=str(error))
         watcher.finished(result)
         return result
@@ -141,26 +143,35 @@ async def _in_turns(tasks: Sequence[tuple[str, Work]], watcher: Watcher) -> list
     return [task.result() for task in running]
 
 
-async def _indexed(gateway: GatewayClient, sources: set[str]) -> dict[str, str]:
+async def _indexed(client: Client, sources: set[str]) -> dict[str, str]:
     """SHA-256 of the indexed documents of these sources, by id. A source without documents has none."""
-    known = {source.source async for source in gateway.sources()} & sources
+    known = {source.source async for source in client.sources()} & sources
     if not known:
         return {}
-    return {d.document_id: d.content_sha256 async for d in gateway.documents(sorted(known))}
+    return {d.document_id: d.content_sha256 async for d in client.documents(sorted(known))}
 
 
-async def _upload(gateway: GatewayClient, file: LocalFile, watcher: Watcher) -> FileResult:
+async def _upload(client: Client, file: LocalFile, watcher: Watcher) -> FileResult:
     if not file.has_sound_name:
         return FileResult(file.document_id, Outcome.FAILED, reason="the file's name is not valid UTF-8")
-    return _done(file.document_id, await gateway.ingest(file, partial(watcher.progressed, file.document_id)))
+    receipt = await client.ingest(
+        file.location,
+        source=file.source,
+        path=file.path,
+        progress=partial(watcher.progressed, file.document_id),
+        deadline_seconds=WRITE_SECONDS,
+    )
+    return _done(file.document_id, receipt)
 
 
-async def _reindex(gateway: GatewayClient, document_id: str, watcher: Watcher) -> FileResult:
-    return _done(document_id, await gateway.reindex(document_id, partial(watcher.progressed, document_id)))
+async def _reindex(client: Client, document_id: str, watcher: Watcher) -> FileResult:
+    progress = partial(watcher.progressed, document_id)
+    receipt = await client.reindex_document(document_id, progress=progress, deadline_seconds=WRITE_SECONDS)
+    return _done(document_id, receipt)
 
 
-async def _remove(gateway: GatewayClient, document_id: str) -> FileResult:
-    await gateway.remove_document(document_id)
+async def _remove(client: Client, document_id: str) -> FileResult:
+    await client.remove_document(document_id)
     return FileResult(document_id, Outcome.REMOVED)
 
 

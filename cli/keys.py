@@ -1,4 +1,4 @@
-"""The commands of API keys: what callers of a gateway, or of services, present."""
+"""The commands of API keys: what callers of services, or of a gateway, present."""
 
 from __future__ import annotations
 

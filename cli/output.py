@@ -74,7 +74,7 @@ def _json(document: Mapping[str, object] | Message) -> str:
 
 
 def as_dict(document: Mapping[str, object] | Message) -> Mapping[str, object]:
-    """The proto3 JSON mapping of a message, as the gateway sends it; other documents as they are."""
+    """The proto3 JSON mapping of a message, as REST has it; other documents as they are."""
     if isinstance(document, Message):
         return MessageToDict(document, always_print_fields_with_no_presence=True)
     return document

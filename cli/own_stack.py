@@ -21,10 +21,8 @@ from embedded.settings import EmbeddedSettings
 from embedded.wiring import stack
 
 if TYPE_CHECKING:
-    from cli.connection import Gateway
+    from cli.connection import Services
 
-REST = "rest"
-"""Name of the gateway's socket."""
 LOG_BYTES = 10_000_000
 WITHOUT_CREDENTIALS: dict[str, Any] = {
     "api_keys_file": None,
@@ -36,7 +34,7 @@ WITHOUT_CREDENTIALS: dict[str, Any] = {
     "tls_ca_file": None,
     "tls_client_certificates": "off",
 }
-"""Nobody else reaches the sockets, so that what the environment says for servers does not count."""
+"""Nobody else reaches the socket, so that what the environment says for servers does not count."""
 AUDIT_LOGGER = logging.getLogger("services.answer.records.audit")
 
 
@@ -53,28 +51,29 @@ class AuditEcho(logging.StreamHandler[TextIO]):
 
 
 @asynccontextmanager
-async def own_stack(wanted: Gateway) -> AsyncIterator[str]:
-    """Run the embedded stack over `wanted.data`; yields the path of the gateway's socket.
+async def own_stack(wanted: Services) -> AsyncIterator[str]:
+    """Run the embedded stack over `wanted.data`, without REST; yields its address.
 
     With `wanted.log_queries` the audit record of every query goes to standard error.
     """
     # The folder's name is short: a Unix socket's path has at most 107 bytes.
     with (
-        services_within(wanted.data, "name its gateway, e.g. --server http://127.0.0.1:8000"),
+        services_within(wanted.data, "name its address, e.g. --server 127.0.0.1:7000"),
         tempfile.TemporaryDirectory(prefix="clausegate-", dir="/tmp") as folder,
     ):
         if wanted.log_queries:
             AUDIT_LOGGER.addHandler(AuditEcho())
-        async with stack(_settings(wanted, folder)):
-            yield f"{folder}/{REST}"
+        settings = _settings(wanted, f"unix:{folder}/grpc")
+        async with stack(settings):
+            yield settings.address
 
 
-def _settings(wanted: Gateway, folder: str) -> EmbeddedSettings:
+def _settings(wanted: Services, address: str) -> EmbeddedSettings:
     settings = EmbeddedSettings(
         data_dir=wanted.data,
         **WITHOUT_CREDENTIALS,
-        address=f"unix:{folder}/grpc",
-        gateway_address=f"unix:{folder}/{REST}",
+        address=address,
+        gateway_address="",
         drain_seconds=1,
         log_queries=wanted.log_queries,
     )

@@ -11,9 +11,10 @@ Server = Annotated[
     str | None,
     typer.Option(
         envvar="CLAUSEGATE_SERVER",
-        metavar="URL",
-        help="Gateway to use, e.g. http://127.0.0.1:8000, with a key or token in CLAUSEGATE_CREDENTIAL if it "
-        "asks for one. Without it the command starts its own stack.",
+        metavar="ADDRESS",
+        help="Services to use, e.g. 127.0.0.1:7000 or https://grpc.example.com, with a key or token in "
+        "CLAUSEGATE_CREDENTIAL if they ask for one; where each has its own address, those of ingest, "
+        "retrieval and answer with commas between. Without it the command starts its own stack.",
     ),
 ]
 Data = Annotated[

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from clausegate.retrieval.v1.project_service_pb2 import CreateProjectRequest, Project, UpdateProjectRequest
-from cli.connection import Gateway
+from clausegate.retrieval.v1.project_service_pb2 import Project
+from cli.connection import Services
 from cli.output import Output, as_dict
 from cli.parameters import DEFAULT_DATA, Data, Json, Server, split
 from cli.running import run
@@ -27,8 +27,8 @@ def list_projects(server: Server = None, data: Data = DEFAULT_DATA, json: Json =
     output = Output(json)
 
     async def work() -> int:
-        async with Gateway(server, data).connected() as gateway:
-            found = [project async for project in gateway.projects()]
+        async with Services(server, data).connected() as client:
+            found = [project async for project in client.projects()]
         if json:
             output.json({"projects": [as_dict(project) for project in found]})
         else:
@@ -44,8 +44,8 @@ def show(project_id: Id, server: Server = None, data: Data = DEFAULT_DATA, json:
     output = Output(json)
 
     async def work() -> int:
-        async with Gateway(server, data).connected() as gateway:
-            return _shown(await gateway.project(project_id), output)
+        async with Services(server, data).connected() as client:
+            return _shown(await client.get_project(project_id), output)
 
     run(work(), output)
 
@@ -61,11 +61,11 @@ def create(
 ) -> None:
     """Create a project."""
     output = Output(json)
-    request = CreateProjectRequest(project_id=project_id, sources=split(sources), display_name=name or "")
 
     async def work() -> int:
-        async with Gateway(server, data).connected() as gateway:
-            return _shown(await gateway.create_project(request), output)
+        async with Services(server, data).connected() as client:
+            made = await client.create_project(project_id, split(sources), display_name=name or "")
+        return _shown(made, output)
 
     run(work(), output)
 
@@ -85,14 +85,14 @@ def update(
     output = Output(json)
 
     async def work() -> int:
-        async with Gateway(server, data).connected() as gateway:
-            before = await gateway.project(project_id)
-            request = UpdateProjectRequest(
-                project_id=project_id,
-                sources=before.sources if sources is None else split(sources),
+        async with Services(server, data).connected() as client:
+            before = await client.get_project(project_id)
+            changed = await client.update_project(
+                project_id,
+                before.sources if sources is None else split(sources),
                 display_name=before.display_name if name is None else name,
             )
-            return _shown(await gateway.update_project(request), output)
+        return _shown(changed, output)
 
     run(work(), output)
 
@@ -103,8 +103,8 @@ def delete(project_id: Id, server: Server = None, data: Data = DEFAULT_DATA, jso
     output = Output(json)
 
     async def work() -> int:
-        async with Gateway(server, data).connected() as gateway:
-            await gateway.delete_project(project_id)
+        async with Services(server, data).connected() as client:
+            await client.delete_project(project_id)
         output.removed("projectId", project_id)
         return 0
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.connection import Gateway
+from cli.connection import Services
 from cli.documents import reported
 from cli.ingestion import reindex_originals
 from cli.output import Output
@@ -41,7 +41,7 @@ def reindex(
     if originals and drop_old:
         raise typer.BadParameter("--originals replaces document by document: nothing old is left to drop.")
     if originals:
-        run(_originals(Gateway(server, data), split(sources), output), output)
+        run(_originals(Services(server, data), split(sources), output), output)
     elif sources:
         raise typer.BadParameter("--sources needs --originals: an index has one embedding model.")
     elif server is not None:
@@ -53,10 +53,10 @@ def reindex(
         run(_model(data, drop_old, output), output)
 
 
-async def _originals(connection: Gateway, sources: list[str], output: Output) -> int:
-    async with connection.connected() as gateway:
+async def _originals(services: Services, sources: list[str], output: Output) -> int:
+    async with services.connected() as client:
         with Bars(output.errors) as bars:
-            results = await reindex_originals(gateway, sources, bars)
+            results = await reindex_originals(client, sources, bars)
     return reported(results, output)
 
 

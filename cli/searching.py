@@ -7,13 +7,9 @@ from typing import Annotated
 
 import typer
 
-from clausegate.retrieval.v1.retrieval_service_pb2 import (
-    AssembleContextRequest,
-    AssembleContextResponse,
-    SearchMode,
-    SearchRequest,
-)
-from cli.connection import Gateway
+from clausegate import ContextOptions, SearchOptions
+from clausegate.retrieval.v1.retrieval_service_pb2 import AssembleContextResponse, SearchMode
+from cli.connection import Services
 from cli.errors import CommandError
 from cli.output import Output, as_dict, counted
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, Server, Sources, split
@@ -46,19 +42,18 @@ def search(  # noqa: PLR0913 - the options of a command are its parameters
 ) -> None:
     """Show the clauses that best match, with their scores."""
     output = Output(json)
-    request = SearchRequest(
-        query=query,
+    options = SearchOptions(
         sources=split(sources),
         document_ids=document or [],
         mode=SearchMode.Value(f"SEARCH_MODE_{mode.name}"),
         top_k=top_k,
     )
-    run(_search(Gateway(server, data), request, output), output)
+    run(_search(Services(server, data), query, options, output), output)
 
 
-async def _search(connection: Gateway, request: SearchRequest, output: Output) -> int:
-    async with connection.connected() as gateway:
-        response = await gateway.search(request)
+async def _search(services: Services, query: str, options: SearchOptions, output: Output) -> int:
+    async with services.connected() as client:
+        response = await client.search(query, **options)
     if output.as_json:
         output.json(response)
     else:
@@ -76,12 +71,12 @@ def define(
 ) -> None:
     """Show how the documents define a term."""
     output = Output(json)
-    run(_define(Gateway(server, data), term, split(sources), output), output)
+    run(_define(Services(server, data), term, split(sources), output), output)
 
 
-async def _define(connection: Gateway, term: str, sources: list[str], output: Output) -> int:
-    async with connection.connected() as gateway:
-        found = [definition async for definition in gateway.definitions(term, sources)]
+async def _define(services: Services, term: str, sources: list[str], output: Output) -> int:
+    async with services.connected() as client:
+        found = [definition async for definition in client.find_definitions(terms=[term], sources=sources)]
     if output.as_json:
         output.json({"definitions": [as_dict(definition) for definition in found]})
     elif found:
@@ -105,15 +100,13 @@ def context(  # noqa: PLR0913 - the options of a command are its parameters
 ) -> None:
     """Print source text for a writer: passages in the order of their documents, within a token budget."""
     output = Output(json)
-    request = AssembleContextRequest(
-        query=query, sources=split(sources), document_ids=document or [], token_budget=tokens
-    )
-    run(_context(Gateway(server, data), request, output), output)
+    options = ContextOptions(sources=split(sources), document_ids=document or [], token_budget=tokens)
+    run(_context(Services(server, data), query, options, output), output)
 
 
-async def _context(connection: Gateway, request: AssembleContextRequest, output: Output) -> int:
-    async with connection.connected() as gateway:
-        response = await gateway.assemble_context(request)
+async def _context(services: Services, query: str, options: ContextOptions, output: Output) -> int:
+    async with services.connected() as client:
+        response = await client.assemble_context(query, **options)
     if output.as_json:
         output.json(response)
     elif response.passages:

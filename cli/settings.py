@@ -18,7 +18,7 @@ class CommandSettings(BaseSettings):
 
     credential: SecretStr = Field(
         default=SecretStr(""),
-        description="API key or token (JWT) that commands present to the gateway of `--server`.",
+        description="API key or token (JWT) that commands present to the services of `--server`.",
     )
     ca_file: Path | None = Field(
         default=None,

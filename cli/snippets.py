@@ -10,13 +10,13 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from clausegate import SnippetOptions
 from clausegate.answer.v1.research_service_pb2 import (
-    ExtractSnippetsRequest,
     Snippet,
     SnippetsDone,
     UnverifiedSnippets,
 )
-from cli.connection import Gateway
+from cli.connection import Services
 from cli.costs import footer
 from cli.errors import CommandError
 from cli.output import Output, counted
@@ -52,36 +52,32 @@ def snippets(  # noqa: PLR0913 - the options of a command are its parameters
     unverified = UnverifiedSnippets.UNVERIFIED_SNIPPETS_DROP
     if flag_unverified:
         unverified = UnverifiedSnippets.UNVERIFIED_SNIPPETS_FLAG
-    request = ExtractSnippetsRequest(
-        project=project,
-        query=question,
+    options = SnippetOptions(
         source_ids=[*split(sources), *(document or [])],
         max_snippets=top,
         unverified=unverified,
         max_cost_usd=max_cost,
     )
-    run(_snippets(Gateway(server, data), request, output), output)
+    run(_snippets(Services(server, data), question, project, options, output), output)
 
 
-async def _snippets(connection: Gateway, request: ExtractSnippetsRequest, output: Output) -> int:
-    done = await _done(connection, request, output)
+async def _snippets(
+    services: Services, question: str, project: str, options: SnippetOptions, output: Output
+) -> int:
+    with output.errors.status("searching"):
+        async with services.connected() as client:
+            events = [event async for event in client.snippets(question, project=project, **options)]
+    if not (events and events[-1].HasField("done")):
+        raise CommandError("the research ended before it was complete; please repeat the question")
+    done = events[-1].done
     if output.as_json:
         output.json(done)
     elif output.console.is_terminal:
-        output.console.print(snippets_panel(done, request.query))
+        output.console.print(snippets_panel(done, question))
     else:
         output.verbatim("\n".join(snippet_lines(done)))
         output.notes(_notes(done))
     return REFUSED if done.no_results else 0
-
-
-async def _done(connection: Gateway, request: ExtractSnippetsRequest, output: Output) -> SnippetsDone:
-    with output.errors.status("searching"):
-        async with connection.connected() as gateway:
-            async for event in gateway.snippets(request):
-                if event.HasField("done"):
-                    return event.done
-    raise CommandError("the research ended before it was complete; please repeat the question")
 
 
 def snippets_panel(done: SnippetsDone, question: str) -> RenderableType:

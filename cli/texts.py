@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from clausegate.answer.v1.query_generation_service_pb2 import GenerateQueriesRequest
-from clausegate.answer.v1.rewrite_service_pb2 import RewriteRequest
-from cli.connection import Gateway
+from clausegate import QueriesOptions
+from clausegate.answer.v1.rewrite_service_pb2 import RewriteResponse
+from cli.connection import Services
 from cli.costs import footer
 from cli.files import read_text, write_text
 from cli.output import Output
@@ -50,18 +50,16 @@ def queries(  # noqa: PLR0913 - the options of a command are its parameters
 ) -> None:
     """Generate search queries for a topic, one a line. Needs a chat model."""
     output = Output(json)
-    request = GenerateQueriesRequest(
-        topic=topic, category=category, locality=locality, count=count, max_cost_usd=max_cost
-    )
-    run(_queries(Gateway(server, data), request, to, output), output)
+    options = QueriesOptions(category=category, locality=locality, count=count, max_cost_usd=max_cost)
+    run(_queries(Services(server, data), topic, options, to, output), output)
 
 
 async def _queries(
-    connection: Gateway, request: GenerateQueriesRequest, to: Path | None, output: Output
+    services: Services, topic: str, options: QueriesOptions, to: Path | None, output: Output
 ) -> int:
     with output.errors.status("generating"):
-        async with connection.connected() as gateway:
-            response = await gateway.generate_queries(request)
+        async with services.connected() as client:
+            response = await client.generate_queries(topic, **options)
     lines = [" ".join(query.split()) for query in response.queries]
     if to is not None:
         write_text(to, "".join(f"{line}\n" for line in lines))
@@ -90,22 +88,22 @@ def rewrite(  # noqa: PLR0913 - the options of a command are its parameters
     output = Output(json)
 
     async def work() -> int:
-        request = RewriteRequest(
-            text=read_text(file),
-            instruction=instruction,
-            sources=split(sources),
-            document_ids=document or [],
-            max_cost_usd=max_cost,
-        )
-        return await _rewrite(Gateway(server, data), request, output)
+        given = read_text(file)
+        with output.errors.status("rewriting"):
+            async with Services(server, data).connected() as client:
+                response = await client.rewrite(
+                    given,
+                    instruction,
+                    sources=split(sources),
+                    document_ids=document or [],
+                    max_cost_usd=max_cost,
+                )
+        return _print_rewritten(response, output)
 
     run(work(), output)
 
 
-async def _rewrite(connection: Gateway, request: RewriteRequest, output: Output) -> int:
-    with output.errors.status("rewriting"):
-        async with connection.connected() as gateway:
-            response = await gateway.rewrite(request)
+def _print_rewritten(response: RewriteResponse, output: Output) -> int:
     text = response.text.removesuffix("\n")  # printing ends the last line
     if output.as_json:
         output.json(response)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from http import HTTPStatus
@@ -15,6 +14,7 @@ from starlette.responses import Response
 from chassis.errors import InternalError, ServiceError, UpstreamError
 from chassis.limits.deadlines import TooSlow
 from chassis.telemetry import current_trace_id
+from clausegate.errors import json_path
 from gateway.errors import BodyTooLarge, HeadTooLarge, MethodNotAllowed, RouteNotFound
 from gateway.messages import shown, to_json
 
@@ -94,11 +94,6 @@ def problem_of(error: ServiceError) -> dict[str, object]:
     if error.retry_after_seconds is not None:
         problem["retryAfterSeconds"] = error.retry_after_seconds
     return problem
-
-
-def json_path(path: str) -> str:
-    """A field's path, which services write as in the proto, as JSON writes it: `documentIds[0]`."""
-    return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), path)
 
 
 def problem_response(error: ServiceError) -> Response:

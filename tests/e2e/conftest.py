@@ -23,7 +23,7 @@ def stack(tmp_path_factory, socket_dirs, free_port):
 @pytest.fixture(scope="session")
 def ingested(stack, corpus):
     """The stack after `clausegate ingest`, and what the command printed."""
-    return stack, clausegate("ingest", str(corpus), "--server", stack.url, "--json")
+    return stack, clausegate("ingest", str(corpus), "--server", stack.grpc, "--json")
 
 
 @pytest.fixture

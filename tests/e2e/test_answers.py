@@ -10,7 +10,7 @@ from tests.e2e.processes import clausegate, in_process
 
 
 def ask(stack, *arguments):
-    return in_process("ask", *arguments, "--server", stack.url)
+    return in_process("ask", *arguments, "--server", stack.grpc)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_every_format_has_chunks(ingested):
 
 
 def test_a_question_is_answered_with_exit_code_0(filled):
-    assert clausegate("ask", GOVERNING_LAW, "--sources", "southport", "--server", filled.url).returncode == 0
+    assert clausegate("ask", GOVERNING_LAW, "--sources", "southport", "--server", filled.grpc).returncode == 0
 
 
 def test_citations_of_a_text_are_slices_of_the_file(law, corpus):
@@ -69,7 +69,7 @@ def test_every_statement_is_cited(law):
 
 
 def test_an_unanswerable_question_is_refused_with_exit_code_3(filled):
-    command = clausegate("ask", UNANSWERABLE, "--server", filled.url, "--json")
+    command = clausegate("ask", UNANSWERABLE, "--server", filled.grpc, "--json")
 
     response = json.loads(command.stdout)
     assert command.returncode == 3
@@ -95,7 +95,7 @@ def test_without_the_gate_weak_evidence_is_answered(filled):
 
 
 def test_in_a_pipe_the_answer_is_plain_text(filled):
-    command = clausegate("ask", GOVERNING_LAW, "--sources", "southport", "--server", filled.url)
+    command = clausegate("ask", GOVERNING_LAW, "--sources", "southport", "--server", filled.grpc)
 
     assert command.stdout.startswith("## Answer\n")
     assert "[SOUTHPORT] This Agreement shall be governed" in command.stdout
@@ -111,7 +111,7 @@ def test_debug_prints_the_record(filled):
 
 
 def test_a_term_is_defined_by_both_sources(filled):
-    command = in_process("define", "Subscriber", "--server", filled.url, "--json")
+    command = in_process("define", "Subscriber", "--server", filled.grpc, "--json")
 
     found = json.loads(command.stdout)["definitions"]
     texts = {
@@ -125,14 +125,14 @@ def test_a_term_is_defined_by_both_sources(filled):
 
 
 def test_a_search_shows_the_clause_first(filled):
-    command = in_process("search", "governing law", "--server", filled.url, "--json")
+    command = in_process("search", "governing law", "--server", filled.grpc, "--json")
 
     assert json.loads(command.stdout)["candidates"][0]["chunk"]["documentId"] == "southport/terms.txt"
 
 
 def test_documents_and_sources_are_listed(filled):
-    documents = in_process("documents", "--server", filled.url, "--json")
-    sources = in_process("sources", "--server", filled.url, "--json")
+    documents = in_process("documents", "--server", filled.grpc, "--json")
+    sources = in_process("sources", "--server", filled.grpc, "--json")
 
     assert [each["documentId"] for each in json.loads(documents.stdout)["documents"]] == DOCUMENT_IDS
     assert [each["source"] for each in json.loads(sources.stdout)["sources"]] == ["northgate", "southport"]
@@ -149,7 +149,7 @@ def test_documents_and_sources_are_listed(filled):
     ],
 )
 def test_an_error_is_one_line_with_reason_and_field(filled, arguments, reason, named):
-    command = in_process(*arguments, "--server", filled.url)
+    command = in_process(*arguments, "--server", filled.grpc)
 
     assert command.returncode == 1
     assert command.stdout == ""
@@ -158,14 +158,14 @@ def test_an_error_is_one_line_with_reason_and_field(filled, arguments, reason, n
 
 
 def test_an_error_as_json_is_the_problem(filled):
-    command = in_process("ask", "Any fee?", "--sources", "unknown", "--server", filled.url, "--json")
+    command = in_process("ask", "Any fee?", "--sources", "unknown", "--server", filled.grpc, "--json")
 
     assert json.loads(command.stderr)["reason"] == "SOURCE_NOT_FOUND"
     assert command.stdout == ""
 
 
 def test_an_unreachable_server_is_one_line():
-    command = in_process("ask", "Any fee?", "--server", "http://127.0.0.1:9")
+    command = in_process("ask", "Any fee?", "--server", "127.0.0.1:9")
 
     assert (command.returncode, command.stderr.count("\n")) == (1, 1)
     assert command.stderr.startswith("error: UPSTREAM_UNAVAILABLE: ")

@@ -24,8 +24,8 @@ def server(tmp_path_factory, socket_dirs, free_port, corpus, model):
     keys.write_text(CliRunner().invoke(app, ["new-signing-key"]).stdout)
     settings = {"OPENAI_BASE_URL": model.url, "CLAUSEGATE_SIGNING_KEYS_FILE": str(keys)}
     with embedded_stack(folder / "data", socket_dirs(), free_port(), **settings) as stack:
-        assert clausegate("ingest", str(corpus), "--server", stack.url).returncode == 0
-        yield stack.url
+        assert clausegate("ingest", str(corpus), "--server", stack.grpc).returncode == 0
+        yield stack.grpc
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ def test_a_data_folder_in_use_is_named(stack):
     command = clausegate("documents", "--data", str(data))
 
     assert command.returncode == 1
-    assert "is in use by another process; name its gateway" in command.stderr
+    assert "is in use by another process; name its address" in command.stderr
 
 
 def test_a_removed_document_no_longer_answers(told):

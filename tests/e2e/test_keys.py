@@ -43,7 +43,7 @@ def keys_file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, socket_dirs, free_port, keys_file):
-    """The URL of a stack that others could reach."""
+    """The address of a stack that others could reach."""
     port = free_port()
     jwks = keys_file.with_name("jwks.json")
     jwks.write_text(TOKENS.jwks())
@@ -55,7 +55,7 @@ def server(tmp_path_factory, socket_dirs, free_port, keys_file):
         "CLAUSEGATE_GATEWAY_ADDRESS": f"0.0.0.0:{port}",
     }
     with embedded_stack(tmp_path_factory.mktemp("keyed") / "data", socket_dirs(), port, **settings) as stack:
-        yield stack.url
+        yield stack.grpc
 
 
 def test_commands_present_the_key_of_the_environment(server, keys_file, corpus):

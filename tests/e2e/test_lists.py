@@ -129,7 +129,7 @@ def wrongs(root: Path, count: int, seed: int, sockets: Path, ports: Sequence[int
         embedded_stack(data, sockets, ports[0]) as stack,
         httpx.Client(base_url=stack.url, timeout=60) as http,
     ):
-        told = clausegate("ingest", str(root / "files"), "--server", stack.url, "--json")
+        told = clausegate("ingest", str(root / "files"), "--server", stack.grpc, "--json")
         assert told.returncode == 0, told.stderr
         wrong = asked_all(http, asked)
     with (
@@ -158,7 +158,7 @@ def test_the_second_item_of_a_list_of_prohibitions_says_that_it_is_forbidden(
         embedded_stack(tmp_path / "data", socket_dirs(), free_port()) as stack,
         httpx.Client(base_url=stack.url, timeout=60) as http,
     ):
-        assert clausegate("ingest", str(tmp_path / "files"), "--server", stack.url).returncode == 0
+        assert clausegate("ingest", str(tmp_path / "files"), "--server", stack.grpc).returncode == 0
         request = {"query": "May the Licensee share the Data with third parties?"}
         answer = http.post("/v1/query", json=request).json()
     texts = [*(one["text"] for one in answer["statements"]), *answer["answer"].splitlines()]

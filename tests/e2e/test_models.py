@@ -33,7 +33,7 @@ def beside_a_model(tmp_path_factory, corpus, socket_dirs, free_port):
         }
         data = tmp_path_factory.mktemp("models") / "data"
         with embedded_stack(data, socket_dirs(), free_port(), **settings) as stack:
-            assert clausegate("ingest", str(corpus), "--server", stack.url).returncode == 0
+            assert clausegate("ingest", str(corpus), "--server", stack.grpc).returncode == 0
             yield stack, data, port, collector
 
 

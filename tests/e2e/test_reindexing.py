@@ -94,7 +94,7 @@ def test_a_model_without_its_server_is_a_wrong_setting(tmp_path):
     [
         (["--originals", "--drop-old"], "nothing old is left to drop"),
         (["--sources", "cme"], "--sources needs --originals"),
-        (["--server", "http://127.0.0.1:8000"], "python -m services.retrieval.reindex"),
+        (["--server", "127.0.0.1:7000"], "python -m services.retrieval.reindex"),
     ],
 )
 def test_options_that_do_not_fit_are_a_matter_of_usage(arguments, advice):

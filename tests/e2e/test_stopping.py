@@ -48,7 +48,7 @@ def test_an_interrupted_upload_is_cancelled_downstream(own, tmp_path, number):
     folder = tmp_path / "files" / "slow"
     folder.mkdir(parents=True)
     (folder / "long.txt").write_text(long_text(CLAUSES * 8, "amber"))
-    command = [sys.executable, "-m", "cli", "ingest", str(folder.parent), "--server", own.url]
+    command = [sys.executable, "-m", "cli", "ingest", str(folder.parent), "--server", own.grpc]
     spool = own.log.with_name("data") / "archive" / ".spool"
 
     with subprocess.Popen(
@@ -64,7 +64,7 @@ def test_an_interrupted_upload_is_cancelled_downstream(own, tmp_path, number):
         process.send_signal(number)
         _, errors = process.communicate(timeout=STOP_SECONDS)
     (folder / "long.txt").write_text(long_text(1, "cobalt"))
-    repeated = clausegate("ingest", str(folder.parent), "--server", own.url)
+    repeated = clausegate("ingest", str(folder.parent), "--server", own.grpc)
 
     assert process.returncode == 130
     assert errors == ""

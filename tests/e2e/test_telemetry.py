@@ -85,7 +85,8 @@ def day(corpus, tmp_path_factory, socket_dirs, free_port):
             for role, module in ROLES.items():
                 processes.enter_context(running(module, settings, logs[role]))
             wait_until(lambda: is_ready(url), READY_SECONDS)
-            assert clausegate("ingest", str(corpus), "--server", url).returncode == 0
+            addresses = ",".join(f"unix:{sockets / area}" for area in ("ingest", "retrieval", "answer"))
+            assert clausegate("ingest", str(corpus), "--server", addresses).returncode == 0
             with httpx.Client(base_url=url, timeout=30) as http:
                 answer = http.post("/v1/query", json={"query": GOVERNING_LAW})
                 others(http, model)

@@ -17,13 +17,18 @@ def settings(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory, free_port, settings):
+def rest_port(free_port):
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, free_port, rest_port, settings):
     """A stack whose services and gateway listen by TCP, and call each other."""
     folder, port = tmp_path_factory.mktemp("stack"), free_port()
     addresses = {
         "CLAUSEGATE_DATA_DIR": str(folder / "data"),
-        "CLAUSEGATE_ADDRESS": f"127.0.0.1:{free_port()}",
-        "CLAUSEGATE_GATEWAY_ADDRESS": f"127.0.0.1:{port}",
+        "CLAUSEGATE_ADDRESS": f"127.0.0.1:{port}",
+        "CLAUSEGATE_GATEWAY_ADDRESS": f"127.0.0.1:{rest_port}",
     }
     log = folder / "log"
     with running("embedded", settings | addresses, log) as process:
@@ -55,6 +60,16 @@ def test_a_command_that_does_not_know_the_authority_says_which_setting_lacks(ser
     )
 
 
-def test_nothing_is_said_without_tls(server):
+def test_a_command_that_trusts_others_says_one_line(server, settings):
+    ours = {name: value for name, value in settings.items() if name != "CLAUSEGATE_CA_FILE"}
+    done = clausegate("documents", "--server", server, **ours)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "error: UPSTREAM_UNAVAILABLE: the server: its certificate is not trusted; CLAUSEGATE_CA_FILE names "
+        "whom to trust\n",
+    )
+
+
+def test_nothing_is_said_without_tls(server, rest_port):
     with pytest.raises(httpx.RemoteProtocolError):
-        httpx.get(server.replace("https:", "http:") + "/healthz", timeout=20)
+        httpx.get(f"http://localhost:{rest_port}/healthz", timeout=20)

@@ -73,7 +73,7 @@ if weaviate_server.URL:
 @contextmanager
 def filled_with_examples(root: Path, socket_dirs, free_port, **settings):
     with embedded_stack(root / "data", socket_dirs(), free_port(), **settings) as stack:
-        assert clausegate("ingest", str(EXAMPLES), "--server", stack.url).returncode == 0
+        assert clausegate("ingest", str(EXAMPLES), "--server", stack.grpc).returncode == 0
         yield stack
 
 
@@ -95,7 +95,7 @@ def over_weaviate(request, tmp_path_factory, socket_dirs, free_port):
 
 def said(stack, command):
     """Exit code and JSON of a command."""
-    result = CliRunner().invoke(app, [*command, "--server", stack.url, "--json"], input=DRAFT)
+    result = CliRunner().invoke(app, [*command, "--server", stack.grpc, "--json"], input=DRAFT)
     return result.exit_code, json.loads(result.stdout)
 
 

@@ -5,7 +5,7 @@ from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc.aio import AioRpcError, Metadata
 
-from clausegate.errors import ClausegateError, InvalidField, clausegate_errors, error_from_rpc
+from clausegate.errors import ClausegateError, InvalidField, clausegate_errors, error_from_rpc, json_path
 
 
 def failure(code, message, *details):
@@ -65,3 +65,16 @@ def test_foreign_details_do_not_hide_the_failure():
 def test_a_failed_call_raises_the_public_error():
     with pytest.raises(ClausegateError, match="SOURCE_NOT_FOUND"), clausegate_errors():
         raise failure(grpc.StatusCode.NOT_FOUND, "no such source", ErrorInfo(reason="SOURCE_NOT_FOUND"))
+
+
+@pytest.mark.parametrize(
+    ("path", "written"),
+    [
+        ("document_ids[0]", "documentIds[0]"),
+        ("at_least[2].document_id", "atLeast[2].documentId"),
+        ("content_sha256", "contentSha256"),
+        ("query", "query"),
+    ],
+)
+def test_paths_of_services_are_written_as_json_names_them(path, written):
+    assert json_path(path) == written

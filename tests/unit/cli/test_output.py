@@ -3,29 +3,35 @@ import json
 import pytest
 from rich.text import Text
 
+from clausegate import ClausegateError, InvalidField
 from clausegate.corpus.v1.span_pb2 import Span
-from cli.errors import CommandError
+from cli.errors import CallFailed, CommandError
 from cli.ingestion import FileResult, Outcome
 from cli.output import Output
-from cli.rest import GatewayError
 from cli.tables import print_results, print_table
 
+INVALID = ClausegateError(
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "must not be empty",
+    (InvalidField("document_ids[0]", "must not be empty"),),
+)
 PROBLEM = {
     "title": "Invalid field",
     "detail": "must not be empty",
     "reason": "INVALID_FIELD",
-    "errors": [{"field": "query", "description": "must not be empty"}],
+    "errors": [{"field": "documentIds[0]", "description": "must not be empty"}],
 }
 
 
 def test_a_problem_is_one_line_with_its_fields(capsys):
-    Output(as_json=False).failed(GatewayError(PROBLEM))
+    Output(as_json=False).failed(CallFailed(INVALID))
 
-    assert capsys.readouterr().err == "error: INVALID_FIELD: query: must not be empty\n"
+    assert capsys.readouterr().err == "error: INVALID_FIELD: documentIds[0]: must not be empty\n"
 
 
 def test_a_problem_is_json_where_json_is_spoken(capsys):
-    Output(as_json=True).failed(GatewayError(PROBLEM))
+    Output(as_json=True).failed(CallFailed(INVALID))
 
     captured = capsys.readouterr()
     assert json.loads(captured.err) == PROBLEM
@@ -33,19 +39,32 @@ def test_a_problem_is_json_where_json_is_spoken(capsys):
 
 
 @pytest.mark.parametrize(
-    ("problem", "line"),
+    ("code", "reason", "message", "line"),
     [
-        ({"reason": "OVERLOADED", "detail": "try later", "errors": []}, "OVERLOADED: try later"),
+        ("RESOURCE_EXHAUSTED", "OVERLOADED", "try later", "OVERLOADED: try later"),
         (
-            {"reason": "UNAUTHENTICATED", "detail": "A key is needed."},
+            "UNAUTHENTICATED",
+            "UNAUTHENTICATED",
+            "A key is needed.",
             "UNAUTHENTICATED: A key is needed. Commands present what CLAUSEGATE_CREDENTIAL holds.",
         ),
-        ({"title": "HTTP 502 from a proxy"}, "HTTP 502 from a proxy"),
-        ({}, "the gateway failed"),
+        ("UNAVAILABLE", "", "no route", "UPSTREAM_UNAVAILABLE: the server: no route"),
+        (
+            "UNIMPLEMENTED",
+            "",
+            "Received http2 header with status: 404",
+            "UNIMPLEMENTED: Received http2 header with status: 404",
+        ),
     ],
 )
-def test_a_problem_without_fields_is_its_detail(problem, line):
-    assert str(GatewayError(problem)) == line
+def test_a_failure_without_fields_is_its_message(code, reason, message, line):
+    assert str(CallFailed(ClausegateError(code, reason, message))) == line
+
+
+def test_a_problem_says_when_to_try_again():
+    failed = CallFailed(ClausegateError("RESOURCE_EXHAUSTED", "OVERLOADED", "try later", (), 1.5))
+
+    assert failed.problem()["retryAfterSeconds"] == 1.5
 
 
 def test_an_error_of_a_command_is_one_line_even_with_brackets(capsys):

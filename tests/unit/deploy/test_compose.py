@@ -52,8 +52,9 @@ def variables(settings):
 def test_a_process_is_given_only_settings_that_it_reads(service):
     known = set.union(*(variables(each) for each in (TelemetrySettings, *SETTINGS[service])))
     exported = {name.upper() for name in TelemetrySettings.model_fields}
+    options = {"CLAUSEGATE_SERVER"} if service == "cli" else set()
 
-    assert set(environment(service)) <= known | exported
+    assert set(environment(service)) <= known | exported | options
 
 
 @pytest.mark.parametrize("service", SERVED)
@@ -79,10 +80,11 @@ def test_a_process_listens_where_its_image_is_asked_for_health(service):
 @pytest.mark.parametrize(
     ("service", "name", "value"),
     [
-        (service, name, value)
+        (service, name, address)
         for service in SETTINGS
         for name, value in environment(service).items()
-        if re.fullmatch(r"(https?://)?[a-z-]+:\d+", value)
+        for address in value.split(",")
+        if re.fullmatch(r"(https?://)?[a-z-]+:\d+", address)
     ],
 )
 def test_an_address_names_a_service_that_can_be_reached_and_listens_there(service, name, value):

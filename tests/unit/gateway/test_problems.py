@@ -9,7 +9,7 @@ from gateway.errors import (
     UnsupportedContentType,
     UploadTooLarge,
 )
-from gateway.problems import HTTP_STATUS, json_path, problem_of, problem_response
+from gateway.problems import HTTP_STATUS, problem_of, problem_response
 from services.ingest.errors import DocumentConflict, DocumentNotFound
 from services.retrieval.queries import IndexBehind
 
@@ -54,19 +54,6 @@ def test_a_problem_names_reason_field_and_wait():
         "retryAfterSeconds": 0.2,
     }
     assert problem_response(error).headers["Retry-After"] == "1"
-
-
-@pytest.mark.parametrize(
-    ("path", "written"),
-    [
-        ("document_ids[0]", "documentIds[0]"),
-        ("at_least[2].document_id", "atLeast[2].documentId"),
-        ("content_sha256", "contentSha256"),
-        ("query", "query"),
-    ],
-)
-def test_paths_of_services_are_written_as_json_names_them(path, written):
-    assert json_path(path) == written
 
 
 def test_a_field_that_the_client_wrote_is_repeated_as_it_is():
