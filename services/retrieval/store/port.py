@@ -134,10 +134,8 @@ class Coverage:
 class Store(Protocol):
     """The index of one tenant. All methods raise `StoreUnavailable` when the engine does not answer."""
 
-    @property
-    def records(self) -> Records:
-        """What is kept beside the index; its methods raise the same."""
-        ...
+    records: Records
+    """What is kept beside the index; its methods raise the same."""
 
     # Writes -------------------------------------------------------------------------------------------------
 
@@ -287,15 +285,10 @@ class Store(Protocol):
 class Stores(Protocol):
     """The stores of all tenants. A read across tenants has no way to happen."""
 
-    @property
-    def engine(self) -> str:
-        """What keeps the index: `embedded` or `weaviate`."""
-        ...
-
-    @property
-    def readiness(self) -> Readiness:
-        """Whether the engine answers."""
-        ...
+    engine: str
+    """What keeps the index: `embedded` or `weaviate`."""
+    readiness: Readiness
+    """Whether the engine answers."""
 
     async def for_tenant(self, tenant: str) -> Store:
         """The store of `tenant`, made when it is new; opened once.

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from typing_extensions import override
+
 from chassis.errors import SourceNotHeld
 from services.retrieval.corpus import (
     EVERYWHERE,
@@ -45,7 +47,7 @@ NOTHING = IndexCounts(0, 0, 0, 0)
 NO_COVERAGE = Coverage(0, 0, 0)
 
 
-class RestrictedStore:
+class RestrictedStore(Store):
     """A `Store` over another. Closing it closes nothing: the other belongs to whoever opened it."""
 
     def __init__(self, store: Store, sources: Collection[str]) -> None:
@@ -53,56 +55,55 @@ class RestrictedStore:
         self._store = store
         self._sources = frozenset(sources)
         self._own = Scope(sources=tuple(sorted(self._sources)))
-        self._records = RestrictedRecords(store.records, self._sources)
+        self.records = RestrictedRecords(store.records, self._sources)
         self._keywords = OwnKeywords(store, self._own, self.revision)
         self._revision = ("", "")
 
-    @property
-    def records(self) -> RestrictedRecords:
-        """See `Store.records`."""
-        return self._records
-
     # Writes -------------------------------------------------------------------------------------------------
 
+    @override
     async def staged(self, version: Version) -> Mapping[ChunkId, str]:
-        """See `Store.staged`. Raises `PermissionDenied`, as all that belongs to a write does."""
+        """What is stored of a version; `PermissionDenied` elsewhere, as for all that belongs to a write."""
         self._check(version.document_id)
         return await self._store.staged(version)
 
+    @override
     async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
-        """See `Store.put_chunks`."""
         self._check(version.document_id, *(each.chunk.source for each in chunks))
         await self._store.put_chunks(version, chunks)
 
+    @override
     async def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
-        """See `Store.put_definitions`."""
         self._check(version.document_id, *(each.source for each in definitions))
         await self._store.put_definitions(version, definitions)
 
+    @override
     async def commit(self, document: Document) -> Committed:
-        """See `Store.commit`."""
         self._check(document.version.document_id, document.source)
         committed = await self._store.commit(document)
         return replace(committed, revision=await self.revision())
 
+    @override
     async def remove(self, document_id: DocumentId) -> str | None:
-        """See `Store.remove`."""
         self._check(document_id)
         removed = await self._store.remove(document_id)
         return None if removed is None else await self.revision()
 
+    @override
     async def expect(self, documents: int) -> None:
-        """See `Store.expect`; of the whole store."""
+        """Keep it for the whole store: only ingest tells, for all sources."""
         await self._store.expect(documents)
 
+    @override
     async def expected(self) -> int:
-        """See `Store.expected`; of the whole store."""
+        """What was kept for the whole store."""
         return await self._store.expected()
 
     # Reads --------------------------------------------------------------------------------------------------
 
+    @override
     async def revision(self, scope: Scope = EVERYWHERE) -> str:
-        """See `Store.revision`; read anew only when something of the whole store changed."""
+        """The revision of the own documents, read anew only when something of the whole store changed."""
         if scope != EVERYWHERE:
             within = self._within(scope)
             return await self._store.revision(within) if within else ""
@@ -112,104 +113,105 @@ class RestrictedStore:
             self._revision = (whole, await self._store.revision(self._own))
         return self._revision[1]
 
+    @override
     async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
-        """See `Store.keyword_hits`."""
         within = self._within(scope)
         return await self._keywords.hits(stems, k, within) if within else ()
 
+    @override
     async def vector_hits(self, vector: Vector, k: int, scope: Scope) -> Hits:
-        """See `Store.vector_hits`."""
         within = self._within(scope)
         return await self._store.vector_hits(vector, k, within) if within else ()
 
+    @override
     async def search(self, legs: Legs, scope: Scope) -> LegHits:
-        """See `Store.search`."""
         within = self._within(scope)
         if within is None:
             return LegHits((), [() for _ in legs.keywords], [])
         return await self._keywords.search(legs, within)
 
+    @override
     async def chunks(self, chunk_ids: Sequence[ChunkId], scope: Scope = EVERYWHERE) -> dict[ChunkId, Chunk]:
-        """See `Store.chunks`."""
         within = self._within(scope)
         found = await self._store.chunks(chunk_ids, within) if within else {}
         return {chunk_id: chunk for chunk_id, chunk in found.items() if self._holds(chunk)}
 
+    @override
     async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
-        """See `Store.embedded_chunks`."""
         found = await self._store.embedded_chunks(chunk_ids)
         return {chunk_id: each for chunk_id, each in found.items() if self._holds(each.chunk)}
 
+    @override
     async def chunks_of(self, document_id: DocumentId, after: int | None, limit: int) -> Sequence[Chunk]:
-        """See `Store.chunks_of`."""
         if source_of(document_id) not in self._sources:
             return ()
         return await self._store.chunks_of(document_id, after, limit)
 
+    @override
     async def first_chunks(
         self, document_ids: Sequence[DocumentId], limit: int
     ) -> dict[DocumentId, Sequence[Chunk]]:
-        """See `Store.first_chunks`."""
         own = [each for each in document_ids if source_of(each) in self._sources]
         return await self._store.first_chunks(own, limit)
 
+    @override
     async def document(self, document_id: DocumentId) -> Document | None:
-        """See `Store.document`."""
         if source_of(document_id) not in self._sources:
             return None
         return await self._store.document(document_id)
 
+    @override
     async def covers(self, scope: Scope) -> bool:
-        """See `Store.covers`."""
         within = self._within(scope)
         return await self._store.covers(within) if within else False
 
+    @override
     async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
-        """See `Store.documents`."""
         within = self._within(scope)
         return await self._store.documents(within, after, limit) if within else ()
 
+    @override
     async def live_versions(self, scope: Scope) -> Sequence[Version]:
-        """See `Store.live_versions`."""
         within = self._within(scope)
         return await self._store.live_versions(within) if within else ()
 
+    @override
     async def sources(self) -> Sequence[SourceCounts]:
-        """See `Store.sources`."""
         return tuple(each for each in await self._store.sources() if each.source in self._sources)
 
+    @override
     async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
-        """See `Store.definitions`."""
         within = self._within(scope)
         return await self._store.definitions(folded_terms, within) if within else ()
 
+    @override
     async def defined_terms(self, scope: Scope) -> Sequence[str]:
-        """See `Store.defined_terms`."""
         within = self._within(scope)
         return await self._store.defined_terms(within) if within else ()
 
+    @override
     async def count_term(self, stems: Sequence[str], scope: Scope) -> int:
-        """See `Store.count_term`."""
         within = self._within(scope)
         return await self._store.count_term(stems, within) if within else 0
 
+    @override
     async def mean_stems(self, scope: Scope) -> float:
-        """See `Store.mean_stems`."""
         within = self._within(scope)
         return await self._store.mean_stems(within) if within else 1.0
 
+    @override
     async def coverage(self, scope: Scope) -> Coverage:
-        """See `Store.coverage`."""
         within = self._within(scope)
         return await self._store.coverage(within) if within else NO_COVERAGE
 
+    @override
     async def counts(self, scope: Scope = EVERYWHERE) -> IndexCounts:
-        """See `Store.counts`."""
         within = self._within(scope)
         return await self._store.counts(within) if within else NOTHING
 
+    @override
     async def close(self) -> None:
-        """See `Store.close`."""
+        pass
 
     def _within(self, scope: Scope) -> Scope | None:
         """The part of a scope that lies in the own sources; None for none, which is no scope."""

@@ -62,11 +62,11 @@ class OwnKeywords:
         self._kept: tuple[str, Statistics] | None = None
 
     async def hits(self, wanted: Sequence[str], k: int, within: Scope) -> Hits:
-        """See `Store.keyword_hits`; `within` is a part of `own`."""
+        """The best by words alone; `within` is a part of `own`."""
         return (await self.search(Legs(NO_VECTOR, 0, [wanted], k), within)).keywords[0]
 
     async def search(self, legs: Legs, within: Scope) -> LegHits:
-        """See `Store.search`; `within` is a part of `own`."""
+        """What the legs find; `within` is a part of `own`."""
         found = await self._store.search(replace(legs, keyword_k=most(legs.keyword_k)), within)
         passages = {each.chunk_id: each for each in found.passages}
         bags = await self._bags(legs, found, passages)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
+from typing_extensions import override
+
 from chassis.errors import PermissionDenied, SourceNotHeld
 from services.retrieval.articles import fold_title
 from services.retrieval.corpus import Article, ArticleId, Project, ProjectId, source_of
@@ -21,41 +23,43 @@ MIN_READ = 50
 """Records of one read: some may be hidden."""
 
 
-class RestrictedRecords:
+class RestrictedRecords(Records):
     """`Records` over others: those within some sources."""
 
     def __init__(self, records: Records, sources: Collection[str]) -> None:
         self._records = records
         self._sources = frozenset(sources)
 
+    @override
     async def create_project(self, project: Project) -> bool:
-        """See `Records.create_project`; False also for the id of a hidden one."""
+        """Store a new project; False also for the id of a hidden one."""
         self._check_project(project)
         return await self._records.create_project(project)
 
+    @override
     async def update_project(self, project: Project) -> Project | None:
-        """See `Records.update_project`."""
         self._check_project(project)
         if await self.project(project.project_id) is None:
             return None
         return await self._records.update_project(project)
 
+    @override
     async def project(self, project_id: ProjectId) -> Project | None:
-        """See `Records.project`."""
         found = await self._records.project(project_id)
         return found if found and self._holds_project(found) else None
 
+    @override
     async def projects(self, after: ProjectId | None, limit: int) -> Sequence[Project]:
-        """See `Records.projects`."""
         every = _every(self._records.projects, after, limit, lambda each: each.project_id)
         return await _first(every, self._holds_project, limit)
 
+    @override
     async def delete_project(self, project_id: ProjectId) -> bool:
-        """See `Records.delete_project`."""
         return await self.project(project_id) is not None and await self._records.delete_project(project_id)
 
+    @override
     async def put_article(self, article: Article) -> None:
-        """See `Records.put_article`. Raises `PermissionDenied` for the id of a hidden one."""
+        """Store an article. Raises `PermissionDenied` for the id of a hidden one."""
         for source, field in _named_by(article):
             if source not in self._sources:
                 raise SourceNotHeld(source, field)
@@ -64,22 +68,23 @@ class RestrictedRecords:
             raise PermissionDenied("This credential cannot use this id.", field="article.article_id")
         await self._records.put_article(article)
 
+    @override
     async def article(self, article_id: ArticleId) -> Article | None:
-        """See `Records.article`."""
         found = await self._records.article(article_id)
         return found if found and self._holds_article(found) else None
 
+    @override
     async def articles(self, after: ArticleId | None, limit: int) -> Sequence[Article]:
-        """See `Records.articles`."""
         every = _every(self._records.articles, after, limit, lambda each: each.article_id)
         return await _first(every, self._holds_article, limit)
 
+    @override
     async def delete_article(self, article_id: ArticleId) -> bool:
-        """See `Records.delete_article`."""
         return await self.article(article_id) is not None and await self._records.delete_article(article_id)
 
+    @override
     async def articles_titled(self, folded_titles: Sequence[str]) -> Mapping[str, ArticleId]:
-        """See `Records.articles_titled`. Reads all articles: a hidden one may have taken a title last."""
+        """Read all articles: a hidden one may have taken a title last."""
         wanted = frozenset(folded_titles)
         latest: dict[str, Article] = {}
         async for each in _every(self._records.articles, None, MIN_READ, lambda each: each.article_id):

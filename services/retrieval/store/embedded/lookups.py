@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from typing_extensions import override
+
 from services.retrieval.corpus import (
+    EVERYWHERE,
     Chunk,
     ChunkId,
     Definition,
@@ -25,11 +27,15 @@ from services.retrieval.store.embedded.rows import (
     read_embedded_chunk,
     scope_values,
 )
-from services.retrieval.store.port import MEAN_OF, Coverage, IndexCounts, SourceCounts
+from services.retrieval.store.embedded.threads import Threads
+from services.retrieval.store.embedded.view import CurrentView
+from services.retrieval.store.port import MEAN_OF, Coverage, IndexCounts, SourceCounts, Store
 from services.retrieval.store.revisions import revision_of
 
 EXPECTED = "expected"
 """Key of what `expect` keeps."""
+FIND_EXPECTED = "SELECT value FROM meta WHERE key = ?"
+EXPECT = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
 STAGED = """
     SELECT c.chunk_id, c.digest FROM chunks c JOIN versions v ON v.number = c.version
     WHERE v.document_id = ? AND v.generation = ?
@@ -92,114 +98,103 @@ COUNTS = f"""
 STATE = f"SELECT document_id, generation, indexed_at FROM versions v WHERE {IN_SCOPE}"  # noqa: S608
 
 
-def staged(connection: sqlite3.Connection, version: Version) -> dict[ChunkId, str]:
-    """See `Store.staged`; the one read that sees more than live versions."""
-    found = connection.execute(STAGED, (version.document_id, version.generation))
-    return {ChunkId(row["chunk_id"]): row["digest"] for row in found}
+class Lookups(Store):
+    """Of a `Store`, what the database alone answers."""
 
+    _threads: Threads
+    _current: CurrentView
 
-def chunks(
-    connection: sqlite3.Connection, chunk_ids: Sequence[ChunkId], scope: Scope
-) -> dict[ChunkId, Chunk]:
-    """See `Store.chunks`."""
-    values = {**scope_values(scope), "chunk_ids": listed(chunk_ids)}
-    found = map(read_chunk, connection.execute(CHUNKS, values))
-    return {chunk.chunk_id: chunk for chunk in found}
+    @override
+    async def staged(self, version: Version) -> Mapping[ChunkId, str]:
+        # The one read that sees more than live versions.
+        key = (version.document_id, version.generation)
+        return dict(
+            await self._threads.found(lambda row: (ChunkId(row["chunk_id"]), str(row["digest"])), STAGED, key)
+        )
 
+    @override
+    async def revision(self, scope: Scope = EVERYWHERE) -> str:
+        if scope != EVERYWHERE:
+            versions = await self._threads.found(tuple, STATE, scope_values(scope))
+            return await self._threads.read(revision_of, versions)
+        self._threads.check_open()
+        return self._current.view.revision
 
-def embedded_chunks(
-    connection: sqlite3.Connection, chunk_ids: Sequence[ChunkId]
-) -> dict[ChunkId, EmbeddedChunk]:
-    """See `Store.embedded_chunks`."""
-    found = map(read_embedded_chunk, connection.execute(EMBEDDED_CHUNKS, (listed(chunk_ids),)))
-    return {embedded.chunk.chunk_id: embedded for embedded in found}
+    @override
+    async def chunks(self, chunk_ids: Sequence[ChunkId], scope: Scope = EVERYWHERE) -> dict[ChunkId, Chunk]:
+        values = {**scope_values(scope), "chunk_ids": listed(chunk_ids)}
+        found = await self._threads.found(read_chunk, CHUNKS, values)
+        return {chunk.chunk_id: chunk for chunk in found}
 
+    @override
+    async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
+        found = await self._threads.found(read_embedded_chunk, EMBEDDED_CHUNKS, (listed(chunk_ids),))
+        return {embedded.chunk.chunk_id: embedded for embedded in found}
 
-def chunks_of(
-    connection: sqlite3.Connection, document_id: DocumentId, after: int | None, limit: int
-) -> Sequence[Chunk]:
-    """See `Store.chunks_of`."""
-    values = (document_id, -1 if after is None else after, max(limit, 0))
-    return tuple(map(read_chunk, connection.execute(CHUNKS_IN_ORDER, values)))
+    @override
+    async def chunks_of(self, document_id: DocumentId, after: int | None, limit: int) -> Sequence[Chunk]:
+        values = (document_id, -1 if after is None else after, max(limit, 0))
+        return await self._threads.found(read_chunk, CHUNKS_IN_ORDER, values)
 
+    @override
+    async def first_chunks(
+        self, document_ids: Sequence[DocumentId], limit: int
+    ) -> dict[DocumentId, Sequence[Chunk]]:
+        found = await self._threads.found(read_chunk, FIRST_CHUNKS, (listed(document_ids), limit))
+        by_document = groupby(found, lambda chunk: chunk.version.document_id)
+        return {document_id: tuple(chunks) for document_id, chunks in by_document}
 
-def first_chunks(
-    connection: sqlite3.Connection, document_ids: Sequence[DocumentId], limit: int
-) -> dict[DocumentId, Sequence[Chunk]]:
-    """See `Store.first_chunks`."""
-    found = map(read_chunk, connection.execute(FIRST_CHUNKS, (listed(document_ids), limit)))
-    by_document = groupby(found, lambda each: each.version.document_id)
-    return {document_id: tuple(chunks) for document_id, chunks in by_document}
+    @override
+    async def document(self, document_id: DocumentId) -> Document | None:
+        found = await self.documents(Scope(document_ids=(document_id,)), None, 1)
+        return found[0] if found else None
 
+    @override
+    async def covers(self, scope: Scope) -> bool:
+        return bool(await self._threads.found(tuple, ANY, scope_values(scope)))
 
-def document(connection: sqlite3.Connection, document_id: DocumentId) -> Document | None:
-    """See `Store.document`."""
-    found = documents(connection, Scope(document_ids=(document_id,)), None, 1)
-    return found[0] if found else None
+    @override
+    async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
+        values = {**scope_values(scope), "after": after or "", "limit": max(limit, 0)}
+        return await self._threads.found(read_document, DOCUMENTS, values)
 
+    @override
+    async def live_versions(self, scope: Scope) -> Sequence[Version]:
+        return await self._threads.found(lambda row: Version(*row), LIVE_VERSIONS, scope_values(scope))
 
-def covers(connection: sqlite3.Connection, scope: Scope) -> bool:
-    """See `Store.covers`."""
-    return connection.execute(ANY, scope_values(scope)).fetchone() is not None
+    @override
+    async def sources(self) -> Sequence[SourceCounts]:
+        return await self._threads.found(lambda row: SourceCounts(*row), SOURCES)
 
+    @override
+    async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
+        values = {**scope_values(scope), "terms": listed(folded_terms)}
+        return await self._threads.found(read_definition, DEFINITIONS, values)
 
-def documents(
-    connection: sqlite3.Connection, scope: Scope, after: DocumentId | None, limit: int
-) -> Sequence[Document]:
-    """See `Store.documents`."""
-    parameters = {**scope_values(scope), "after": after or "", "limit": max(limit, 0)}
-    return tuple(map(read_document, connection.execute(DOCUMENTS, parameters)))
+    @override
+    async def defined_terms(self, scope: Scope) -> Sequence[str]:
+        return await self._threads.found(lambda row: str(row[0]), DEFINED_TERMS, scope_values(scope))
 
+    @override
+    async def mean_stems(self, scope: Scope) -> float:
+        (mean,) = await self._threads.found(lambda row: row["mean"], MEAN_STEMS, scope_values(scope))
+        return max(mean or 0.0, 1.0)
 
-def live_versions(connection: sqlite3.Connection, scope: Scope) -> Sequence[Version]:
-    """See `Store.live_versions`."""
-    return tuple(Version(*row) for row in connection.execute(LIVE_VERSIONS, scope_values(scope)))
+    @override
+    async def coverage(self, scope: Scope) -> Coverage:
+        (covered,) = await self._threads.found(lambda row: Coverage(*row), COVERAGE, scope_values(scope))
+        return covered
 
+    @override
+    async def counts(self, scope: Scope = EVERYWHERE) -> IndexCounts:
+        (counts,) = await self._threads.found(lambda row: IndexCounts(*row), COUNTS, scope_values(scope))
+        return counts
 
-def sources(connection: sqlite3.Connection) -> Sequence[SourceCounts]:
-    """See `Store.sources`."""
-    return tuple(SourceCounts(*row) for row in connection.execute(SOURCES))
+    @override
+    async def expect(self, documents: int) -> None:
+        await self._threads.changed(tuple, EXPECT, (EXPECTED, documents))
 
-
-def definitions(
-    connection: sqlite3.Connection, folded_terms: Sequence[str], scope: Scope
-) -> Sequence[Definition]:
-    """See `Store.definitions`."""
-    parameters = {**scope_values(scope), "terms": listed(folded_terms)}
-    return tuple(map(read_definition, connection.execute(DEFINITIONS, parameters)))
-
-
-def defined_terms(connection: sqlite3.Connection, scope: Scope) -> Sequence[str]:
-    """See `Store.defined_terms`; in order."""
-    return tuple(row["folded_term"] for row in connection.execute(DEFINED_TERMS, scope_values(scope)))
-
-
-def mean_stems(connection: sqlite3.Connection, scope: Scope) -> float:
-    """See `Store.mean_stems`."""
-    return max(connection.execute(MEAN_STEMS, scope_values(scope)).fetchone()["mean"] or 0.0, 1.0)
-
-
-def coverage(connection: sqlite3.Connection, scope: Scope) -> Coverage:
-    """See `Store.coverage`."""
-    return Coverage(*connection.execute(COVERAGE, scope_values(scope)).fetchone())
-
-
-def counts(connection: sqlite3.Connection, scope: Scope) -> IndexCounts:
-    """See `Store.counts`."""
-    return IndexCounts(*connection.execute(COUNTS, scope_values(scope)).fetchone())
-
-
-def revision(connection: sqlite3.Connection, scope: Scope) -> str:
-    """See `Store.revision`; of some documents."""
-    return revision_of(map(tuple, connection.execute(STATE, scope_values(scope))))
-
-
-def expected(connection: sqlite3.Connection) -> int:
-    """See `Store.expected`."""
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (EXPECTED,)).fetchone()
-    return int(row["value"]) if row else 0
-
-
-def expect(connection: sqlite3.Connection, documents: int) -> None:
-    """See `Store.expect`."""
-    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (EXPECTED, documents))
+    @override
+    async def expected(self) -> int:
+        found = await self._threads.found(lambda row: int(row["value"]), FIND_EXPECTED, (EXPECTED,))
+        return found[0] if found else 0

@@ -7,6 +7,8 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from typing_extensions import override
+
 from services.retrieval.articles import fold_title
 from services.retrieval.corpus import (
     Article,
@@ -20,6 +22,7 @@ from services.retrieval.corpus import (
 )
 from services.retrieval.store.embedded.rows import listed
 from services.retrieval.store.embedded.threads import Threads
+from services.retrieval.store.records import Records
 
 CREATE_PROJECT = """
     INSERT INTO projects (project_id, display_name, sources, created_at, updated_at)
@@ -51,83 +54,61 @@ ARTICLES_TITLED = """
 """
 
 
-class EmbeddedRecords:
+class EmbeddedRecords(Records):
     """`Records` in the database of an embedded store."""
 
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
 
+    @override
     async def create_project(self, project: Project) -> bool:
-        """See `Records.create_project`."""
-        return await self._threads.change(_any, CREATE_PROJECT, _project_values(project))
+        return bool(await self._threads.changed(tuple, CREATE_PROJECT, _project_values(project)))
 
+    @override
     async def update_project(self, project: Project) -> Project | None:
-        """See `Records.update_project`."""
-        return await self._threads.change(_project, UPDATE_PROJECT, _project_values(project))
+        found = await self._threads.changed(_read_project, UPDATE_PROJECT, _project_values(project))
+        return found[0] if found else None
 
+    @override
     async def project(self, project_id: ProjectId) -> Project | None:
-        """See `Records.project`."""
-        return await self._threads.look_up(_project, PROJECT, (project_id,))
+        found = await self._threads.found(_read_project, PROJECT, (project_id,))
+        return found[0] if found else None
 
+    @override
     async def projects(self, after: ProjectId | None, limit: int) -> Sequence[Project]:
-        """See `Records.projects`."""
-        return await self._threads.look_up(_projects, after or "", max(limit, 0))
+        return await self._threads.found(_read_project, PROJECTS, (after or "", max(limit, 0)))
 
+    @override
     async def delete_project(self, project_id: ProjectId) -> bool:
-        """See `Records.delete_project`."""
-        return await self._threads.change(_any, DELETE_PROJECT, (project_id,))
+        return bool(await self._threads.changed(tuple, DELETE_PROJECT, (project_id,)))
 
+    @override
     async def put_article(self, article: Article) -> None:
-        """See `Records.put_article`."""
-        await self._threads.change(_any, PUT_ARTICLE, _article_values(article))
+        await self._threads.changed(tuple, PUT_ARTICLE, _article_values(article))
 
+    @override
     async def article(self, article_id: ArticleId) -> Article | None:
-        """See `Records.article`."""
-        return await self._threads.look_up(_article, article_id)
+        found = await self._threads.found(_read_article, ARTICLE, (article_id,))
+        return found[0] if found else None
 
+    @override
     async def articles(self, after: ArticleId | None, limit: int) -> Sequence[Article]:
-        """See `Records.articles`."""
-        return await self._threads.look_up(_articles, after or "", max(limit, 0))
+        return await self._threads.found(_read_article, ARTICLES, (after or "", max(limit, 0)))
 
+    @override
     async def delete_article(self, article_id: ArticleId) -> bool:
-        """See `Records.delete_article`."""
-        return await self._threads.change(_any, DELETE_ARTICLE, (article_id,))
+        return bool(await self._threads.changed(tuple, DELETE_ARTICLE, (article_id,)))
 
+    @override
     async def articles_titled(self, folded_titles: Sequence[str]) -> Mapping[str, ArticleId]:
-        """See `Records.articles_titled`."""
-        return await self._threads.look_up(_articles_titled, folded_titles)
-
-
-Values = Mapping[str, object] | tuple[str, ...]
-
-
-def _any(connection: sqlite3.Connection, statement: str, values: Values) -> bool:
-    """Whether the statement returns a row."""
-    return connection.execute(statement, values).fetchone() is not None
-
-
-def _project(connection: sqlite3.Connection, statement: str, values: Values) -> Project | None:
-    row = connection.execute(statement, values).fetchone()
-    return _read_project(row) if row else None
-
-
-def _projects(connection: sqlite3.Connection, after: str, limit: int) -> Sequence[Project]:
-    return tuple(map(_read_project, connection.execute(PROJECTS, (after, limit))))
-
-
-def _article(connection: sqlite3.Connection, article_id: ArticleId) -> Article | None:
-    row = connection.execute(ARTICLE, (article_id,)).fetchone()
-    return _read_article(row) if row else None
-
-
-def _articles(connection: sqlite3.Connection, after: str, limit: int) -> Sequence[Article]:
-    return tuple(map(_read_article, connection.execute(ARTICLES, (after, limit))))
-
-
-def _articles_titled(connection: sqlite3.Connection, folded_titles: Sequence[str]) -> Mapping[str, ArticleId]:
-    """The last row of a title is the one that stays."""
-    rows = connection.execute(ARTICLES_TITLED, (listed(folded_titles),))
-    return {row["folded_title"]: ArticleId(row["article_id"]) for row in rows}
+        # The last row of a title is the one that stays.
+        return dict(
+            await self._threads.found(
+                lambda row: (str(row["folded_title"]), ArticleId(row["article_id"])),
+                ARTICLES_TITLED,
+                (listed(folded_titles),),
+            )
+        )
 
 
 def _project_values(project: Project) -> dict[str, object]:

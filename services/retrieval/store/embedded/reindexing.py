@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from typing_extensions import override
+
 from chassis.errors import CannotStart
 from services.retrieval.clock import now
 from services.retrieval.corpus import Article, Project
+from services.retrieval.reindexing import Changeover
 from services.retrieval.store.embedded.keywords import LAYOUT as KEYWORDS
 from services.retrieval.store.embedded.store import FILE, EmbeddedStore, own
 from services.retrieval.store.port import StoreUnavailable
@@ -46,7 +49,7 @@ class NoIndex(CannotStart):
     """There is no index where one is to be made anew: the folder may be mistyped."""
 
 
-class EmbeddedChangeover:
+class EmbeddedChangeover(Changeover):
     """A `Changeover` for tenants whose index another model made; their folders are locked until `close`."""
 
     def __init__(self, folder: Path, model: MadeWith) -> None:
@@ -58,36 +61,38 @@ class EmbeddedChangeover:
         self._old: dict[str, EmbeddedStore] = {}
         self._new: dict[str, EmbeddedStore] = {}
 
+    @override
     async def open(self) -> Sequence[str]:
-        """See `Changeover.open`. Raises `StoreUnavailable` while another process has an index open, and
-        `NoIndex`.
-        """
+        """Lock all indexes. Raises `StoreUnavailable` while another process has one open, and `NoIndex`."""
         await asyncio.to_thread(self._lock_all)
         return sorted({str(model) for model in self._replaced.values()})
 
+    @override
     async def tenants(self) -> Sequence[str]:
-        """See `Changeover.tenants`; those that were swapped already are not among them."""
+        """Those that were not swapped yet."""
         return sorted(self._replaced)
 
+    @override
     async def old(self, tenant: str) -> EmbeddedStore:
-        """See `Changeover.old`."""
         if tenant not in self._old:
             self._old[tenant] = await self._opened(tenant, self._folder / tenant, self._replaced[tenant])
         return self._old[tenant]
 
+    @override
     async def new(self, tenant: str) -> EmbeddedStore:
-        """See `Changeover.new`."""
         if tenant not in self._new:
             place = self._folder / tenant / NEXT
             await asyncio.to_thread(_prepare, place, self._model)
             self._new[tenant] = await self._opened(tenant, place, self._model)
         return self._new[tenant]
 
+    @override
     async def hold_writes(self) -> None:
-        """See `Changeover.hold_writes`: the locks have held them from the beginning."""
+        """Nothing: the locks have held them from the beginning."""
 
+    @override
     async def swap(self) -> None:
-        """See `Changeover.swap`. An interrupted swap is completed by the next run, for what is left."""
+        """One tenant after the other. What an interruption left is swapped by the next run."""
         for tenant in await self.tenants():
             old, new = await self.old(tenant), await self.new(tenant)
             await _copy_records(old.records, new.records)
@@ -96,13 +101,14 @@ class EmbeddedChangeover:
             await asyncio.to_thread(_swap, self._folder / tenant)
             del self._replaced[tenant]
 
+    @override
     async def drop_replaced(self) -> Sequence[str]:
-        """See `Changeover.drop_replaced`: what was filled and given up; a swap leaves nothing behind."""
+        """Delete what was filled and given up; a swap leaves nothing behind."""
         given_up = [self._folder / tenant / NEXT for tenant in sorted(self._locks)]
         return [str(place) for place in given_up if await asyncio.to_thread(_is_dropped, place)]
 
+    @override
     async def close(self) -> None:
-        """See `Changeover.close`."""
         for stores in (self._old, self._new):
             while stores:
                 await stores.popitem()[1].close()

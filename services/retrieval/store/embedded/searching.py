@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
+from typing_extensions import override
 
 from services.retrieval.corpus import ChunkId, Hit, Hits, Scope, Vector
 from services.retrieval.store.embedded.codes import Numbers
 from services.retrieval.store.embedded.rows import IN_SCOPE, read_passage, scope_values
-from services.retrieval.store.embedded.view import View
-from services.retrieval.store.port import LegHits, Legs
+from services.retrieval.store.embedded.threads import Threads
+from services.retrieval.store.embedded.view import CurrentView, View
+from services.retrieval.store.port import LegHits, Legs, Store
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 RESCORED_WINDOWS = 300
 """Windows that are scored exactly when the whole index is searched: the best by their codes."""
@@ -30,20 +36,53 @@ PASSAGES = """
 VECTORS = "SELECT chunk, data FROM vectors WHERE chunk IN (SELECT value FROM json_each(?))"
 
 
-def search(view: View, connection: sqlite3.Connection, legs: Legs, scope: Scope) -> LegHits:
-    """See `Store.search`. One leg after the other: side by side they would wait for each other's locks."""
-    vector = vector_hits(view, connection, legs.vector, legs.vector_k, scope)
-    keywords = [keyword_hits(view, connection, stems, legs.keyword_k, scope) for stems in legs.keywords]
+class Searching(Store):
+    """Of a `Store`, what is found by the indexes that are derived from the database."""
+
+    _threads: Threads
+    _current: CurrentView
+
+    @override
+    async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
+        return await self._at_one_moment(_by_keywords, stems, k, scope)
+
+    @override
+    async def vector_hits(self, vector: Vector, k: int, scope: Scope) -> Hits:
+        return await self._at_one_moment(_by_vector, vector, k, scope)
+
+    @override
+    async def search(self, legs: Legs, scope: Scope) -> LegHits:
+        return await self._at_one_moment(_by_all_legs, legs, scope)
+
+    @override
+    async def count_term(self, stems: Sequence[str], scope: Scope) -> int:
+        return await self._at_one_moment(lambda view, _: view.keywords.count(stems, scope, view.stale))
+
+    async def _at_one_moment(
+        self, read: Callable[Concatenate[View, sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Read from all three indexes in the state of one moment."""
+
+        def work() -> T:
+            with self._current.reading() as (view, connection):
+                return read(view, connection, *args, **kwargs)
+
+        return await self._threads.read(work)
+
+
+def _by_all_legs(view: View, connection: sqlite3.Connection, legs: Legs, scope: Scope) -> LegHits:
+    """What all legs find, one after the other: side by side they would wait for each other's locks."""
+    vector = _by_vector(view, connection, legs.vector, legs.vector_k, scope)
+    keywords = [_by_keywords(view, connection, stems, legs.keyword_k, scope) for stems in legs.keywords]
     ids = list(dict.fromkeys(hit.chunk_id for hits in (vector, *keywords) for hit in hits))
     found = map(read_passage, connection.execute(PASSAGES, (json.dumps(ids),)))
     passages = {passage.chunk_id: passage for passage in found}
     return LegHits(vector, keywords, [passages[chunk_id] for chunk_id in ids])
 
 
-def keyword_hits(
+def _by_keywords(
     view: View, connection: sqlite3.Connection, stems: Sequence[str], k: int, scope: Scope
 ) -> Hits:
-    """See `Store.keyword_hits`."""
     if k < 1 or not stems:
         return ()
     enough = k + view.stale_chunks
@@ -56,8 +95,7 @@ def keyword_hits(
     return _best(connection, dict(found), k)
 
 
-def vector_hits(view: View, connection: sqlite3.Connection, vector: Vector, k: int, scope: Scope) -> Hits:
-    """See `Store.vector_hits`."""
+def _by_vector(view: View, connection: sqlite3.Connection, vector: Vector, k: int, scope: Scope) -> Hits:
     if k < 1:
         return ()
     versions = _versions(view, connection, scope)
@@ -70,11 +108,6 @@ def vector_hits(view: View, connection: sqlite3.Connection, vector: Vector, k: i
         least = sorted(scores.values(), reverse=True)[k - 1]
         scores = {chunk: score for chunk, score in scores.items() if score >= least}
     return _best(connection, scores, k)
-
-
-def count_term(view: View, _: sqlite3.Connection, stems: Sequence[str], scope: Scope) -> int:
-    """See `Store.count_term`."""
-    return view.keywords.count(stems, scope, view.stale)
 
 
 def _versions(view: View, connection: sqlite3.Connection, scope: Scope) -> frozenset[int] | None:

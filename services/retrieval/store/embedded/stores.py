@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from typing_extensions import override
+
 from chassis.readiness import Readiness
 from services.retrieval.store.embedded.store import EmbeddedStore, open_store
-from services.retrieval.store.port import check_tenant
+from services.retrieval.store.port import Stores, check_tenant
 
 
-class EmbeddedStores:
+class EmbeddedStores(Stores):
     """`Stores` of SQLite files: opens one when it is first asked for, and closes them all."""
 
     engine = "embedded"
@@ -24,8 +26,8 @@ class EmbeddedStores:
         self._open: dict[str, EmbeddedStore] = {}
         self._opening = asyncio.Lock()
 
+    @override
     async def for_tenant(self, tenant: str) -> EmbeddedStore:
-        """See `Stores.for_tenant`."""
         check_tenant(tenant)
         async with self._opening:
             if tenant not in self._open:
@@ -34,8 +36,8 @@ class EmbeddedStores:
                 )
             return self._open[tenant]
 
+    @override
     async def close(self) -> None:
-        """Close all stores; safe to call twice."""
         async with self._opening:
             while self._open:
                 await self._open.popitem()[1].close()

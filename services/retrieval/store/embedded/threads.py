@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from chassis.limits.concurrency import Threads as CountedThreads
 from chassis.storage import is_storage_failure, storage_unavailable
@@ -20,6 +20,8 @@ READERS = 4
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
+Values = Mapping[str, object] | Sequence[object]
+Rows = tuple[T, ...]
 
 
 class Threads:
@@ -42,25 +44,21 @@ class Threads:
         """Run on the thread that writes."""
         return await self.answer(lambda: self.writer.submit(work, *args, **kwargs))
 
-    async def look_up(
-        self, read: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Read from the database alone."""
+    async def found(self, read: Callable[[sqlite3.Row], T], statement: str, values: Values = ()) -> Rows[T]:
+        """What `read` makes of each row that a statement finds in the database."""
 
-        def work() -> T:
+        def work() -> Rows[T]:
             with self._database.reading() as connection:
-                return read(connection, *args, **kwargs)
+                return tuple(map(read, connection.execute(statement, values)))
 
         return await self.read(work)
 
-    async def change(
-        self, write: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Write to the database in a transaction of its own, what no derived index holds."""
+    async def changed(self, read: Callable[[sqlite3.Row], T], statement: str, values: Values) -> Rows[T]:
+        """The same of a statement that writes what no derived index holds, in a transaction of its own."""
 
-        def work() -> T:
+        def work() -> Rows[T]:
             with self._database.writing() as connection:
-                return write(connection, *args, **kwargs)
+                return tuple(map(read, connection.execute(statement, values)))
 
         return await self.write(work)
 

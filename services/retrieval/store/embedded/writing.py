@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
+from typing_extensions import override
 
 from services.retrieval.corpus import Definition, Document, DocumentId, EmbeddedChunk, Version
 from services.retrieval.store.embedded import rows
@@ -22,8 +25,9 @@ from services.retrieval.store.embedded.codes import encode
 from services.retrieval.store.embedded.database import Database
 from services.retrieval.store.embedded.derived import Derived
 from services.retrieval.store.embedded.keywords import KeywordIndex
+from services.retrieval.store.embedded.threads import Threads
 from services.retrieval.store.embedded.view import CurrentView
-from services.retrieval.store.port import Committed, IncompleteVersion, VersionIsLive
+from services.retrieval.store.port import Committed, IncompleteVersion, Store, VersionIsLive
 
 MAX_STALE_CHUNKS = 1000
 """Chunks of removed versions that may wait in the keyword index for the next commit to take them out."""
@@ -53,15 +57,17 @@ class _Flip:
     """The live version that it takes the place of, if any."""
 
 
-class Writer:
-    """Writes to the database, and shows readers what became live."""
+class Writing(Store):
+    """Of a `Store`, what writes to the database, and shows readers what became live."""
 
     def __init__(
         self, database: Database, keywords: KeywordIndex, dimension: int, clock: Callable[[], datetime]
     ) -> None:
         """Bring the derived indexes to the state of the database."""
         self._database = database
+        self._threads = Threads(database)
         self._clock = clock
+        self._waiting: deque[tuple[Document, Future[Committed]]] = deque()
         with database.reading() as connection:
             meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
             live = connection.execute("SELECT number FROM versions WHERE live").fetchall()
@@ -69,24 +75,29 @@ class Writer:
         self._live = frozenset(row["number"] for row in live)
         self._derived = Derived(database, keywords, dimension, self._live)
         view = self._derived.view(f"{self._epoch}.{meta['sequence']}", self._live)
-        self.current = CurrentView(database, view)
+        self._current = CurrentView(database, view)
 
-    def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
-        """See `Store.put_chunks`."""
-        ids = [embedded.chunk.chunk_id for embedded in chunks]
-        with self._staging(version) as (connection, number):
-            self._check_held(connection, HELD_CHUNKS, number, ids)
-            for embedded in chunks:
-                _put_chunk(connection, number, embedded)
+    @override
+    async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
+        def put() -> None:
+            ids = [embedded.chunk.chunk_id for embedded in chunks]
+            with self._staging(version) as (connection, number):
+                self._check_held(connection, HELD_CHUNKS, number, ids)
+                for embedded in chunks:
+                    _put_chunk(connection, number, embedded)
 
-    def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
-        """See `Store.put_definitions`."""
-        ids = [definition.definition_id for definition in definitions]
-        with self._staging(version) as (connection, number):
-            self._check_held(connection, HELD_DEFINITIONS, number, ids)
-            values = [rows.definition_values(number, definition) for definition in definitions]
-            for value in values:
-                connection.execute(rows.PUT_DEFINITION, value)
+        await self._threads.write(put)
+
+    @override
+    async def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
+        def put() -> None:
+            ids = [definition.definition_id for definition in definitions]
+            with self._staging(version) as (connection, number):
+                self._check_held(connection, HELD_DEFINITIONS, number, ids)
+                for definition in definitions:
+                    connection.execute(rows.PUT_DEFINITION, rows.definition_values(number, definition))
+
+        await self._threads.write(put)
 
     def _check_held(self, connection: sqlite3.Connection, held: str, number: int, ids: Sequence[str]) -> None:
         """Raise `VersionIsLive` for what a live version does not hold."""
@@ -95,25 +106,60 @@ class Writer:
             if found < len(set(ids)):
                 raise VersionIsLive("the version is live without some of these")
 
-    def commit(self, documents: Sequence[Document]) -> list[Committed | IncompleteVersion]:
-        """See `Store.commit`; several documents, all different, become live in the same moment."""
+    @override
+    async def commit(self, document: Document) -> Committed:
+        # Documents that wait for the same commit to end share the next one.
+        committed: Future[Committed] = Future()
+
+        def submit() -> Future[Committed]:
+            self._waiting.append((document, committed))
+            self._threads.writer.submit(self._commit_waiting)
+            return committed
+
+        return await self._threads.answer(submit)
+
+    @override
+    async def remove(self, document_id: DocumentId) -> str | None:
+        def removed() -> str | None:
+            live = self._live - self._numbers_of(document_id)
+            was_live = live != self._live
+            with self._flipping(live) if was_live else self._database.writing() as connection:
+                connection.execute("DELETE FROM versions WHERE document_id = ?", (document_id,))
+            return self._current.view.revision if was_live else None
+
+        return await self._threads.write(removed)
+
+    def _commit_waiting(self) -> None:
+        """Commit documents that wait, all different; every `commit` brings one call, so none is left over."""
+        group: dict[DocumentId, tuple[Document, Future[Committed]]] = {}
+        while self._waiting and self._waiting[0][0].version.document_id not in group:
+            document, committed = self._waiting.popleft()
+            if committed.set_running_or_notify_cancel():
+                group[document.version.document_id] = (document, committed)
+        futures = [committed for _, committed in group.values()]
+        try:
+            results = self._commit_together([document for document, _ in group.values()])
+        except BaseException as error:
+            for committed in futures:
+                committed.set_exception(error)
+            raise
+        for committed, result in zip(futures, results, strict=True):
+            if isinstance(result, Committed):
+                committed.set_result(result)
+            else:
+                committed.set_exception(result)
+
+    def _commit_together(self, documents: Sequence[Document]) -> list[Committed | IncompleteVersion]:
+        """What came of each; those that are stored in full become live in the same moment."""
         results = [self._checked(document) for document in documents]
         self._flip([result for result in results if isinstance(result, _Flip)])
-        revision = self.current.view.revision
+        revision = self._current.view.revision
         return [
             Committed(result.document, bool(result.replaced), revision)
             if isinstance(result, _Flip)
             else result
             for result in results
         ]
-
-    def remove(self, document_id: DocumentId) -> str | None:
-        """See `Store.remove`."""
-        live = self._live - self._numbers_of(document_id)
-        was_live = live != self._live
-        with self._flipping(live) if was_live else self._database.writing() as connection:
-            connection.execute("DELETE FROM versions WHERE document_id = ?", (document_id,))
-        return self.current.view.revision if was_live else None
 
     def _flip(self, flips: Sequence[_Flip]) -> None:
         if not flips:
@@ -172,14 +218,14 @@ class Writer:
         # Not the next of a count: after a back-up was restored, it would name two states alike.
         state = secrets.randbits(STATE_BITS)
         view = self._derived.view(f"{self._epoch}.{state}", live)
-        with self.current.flipping(view) as connection:
+        with self._current.flipping(view) as connection:
             connection.execute("UPDATE meta SET value = ? WHERE key = 'sequence'", (state,))
             yield connection
         self._live = live
         self._derived.adopt(view)
         if view.stale_chunks > MAX_STALE_CHUNKS:
             self._derived.drop(view.stale)
-            self.current.replace(self._derived.view(view.revision, live))
+            self._current.replace(self._derived.view(view.revision, live))
 
     def _numbers_of(self, document_id: DocumentId) -> frozenset[int]:
         with self._database.reading() as connection:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence, Set
 from uuid import UUID
 
+from typing_extensions import override
 from weaviate.collections.classes.filters import Filter
 
 from services.retrieval.corpus import DocumentId, Scope
@@ -15,31 +16,28 @@ from services.retrieval.store.weaviate.keys import key_of
 from services.retrieval.store.weaviate.lookups import Lookups
 from services.retrieval.store.weaviate.objects import read_stems, version_key
 from services.retrieval.store.weaviate.searching import is_word
-from services.retrieval.store.weaviate.tenants import MOST, TenantCollections
+from services.retrieval.store.weaviate.tenants import MOST
 
 ROUNDS = 5
 """Counts at most, while documents come and go."""
 
 
-class Counting:
-    """Counts of one tenant."""
+class Counting(Lookups):
+    """Of a `Store`, what counts chunks by their words."""
 
-    def __init__(self, tenant: TenantCollections, lookups: Lookups) -> None:
-        self._tenant = tenant
-        self._lookups = lookups
-
+    @override
     async def count_term(self, stems: Sequence[str], scope: Scope) -> int:
-        """See `Store.count_term`.
+        """Count in the engine, without the documents that may have chunks which are not live.
 
-        Chunks that are not live are those of documents with a version that was begun, so the engine can count
-        without them. A count is repeated when a version was begun or became live meanwhile.
+        Those are documents with a version that was begun. A count is repeated when a version was begun or
+        became live meanwhile.
         """
         if not stems or not all(map(is_word, stems)):
             return 0
         count = 0
         revision, begun = await self._state()
         for _ in range(ROUNDS):
-            live = await self._lookups.live(begun.values())
+            live = await self._live(begun.values())
             versions = [version_key(each.version) for each in live.values()]
             count = await self._count(stems, scope, set(begun.values()), versions)
             before, (revision, begun) = (revision, begun), await self._state()
@@ -47,8 +45,9 @@ class Counting:
                 break
         return count
 
+    @override
     async def mean_stems(self, scope: Scope) -> float:
-        """See `Store.mean_stems`. Chunks that are not live count: they are few, and of the same documents."""
+        """The mean of the first found. Those that are not live count: they are few, of the same documents."""
         async with self._tenant.reading("read lengths", self._tenant.names.chunks) as chunks:
             found = await chunks.query.fetch_objects(
                 filters=filters.all_of(filters.within(scope)), limit=MEAN_OF, return_properties=["stems"]
@@ -58,7 +57,7 @@ class Counting:
 
     async def _state(self) -> tuple[str, Mapping[UUID, DocumentId]]:
         """The revision, and the documents of the versions that were begun."""
-        return await asyncio.gather(self._lookups.revision(), self._begun())
+        return await asyncio.gather(self._whole_revision(), self._begun())
 
     async def _begun(self) -> Mapping[UUID, DocumentId]:
         async with self._tenant.reading("read staged versions", self._tenant.names.staged) as staged:

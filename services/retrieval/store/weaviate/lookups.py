@@ -11,10 +11,12 @@ from dataclasses import replace
 from itertools import groupby
 from uuid import UUID
 
+from typing_extensions import override
 from weaviate.classes.aggregate import GroupByAggregate, Metrics
 from weaviate.classes.query import Filter, Sort
 
 from services.retrieval.corpus import (
+    EVERYWHERE,
     Chunk,
     ChunkId,
     Definition,
@@ -24,8 +26,7 @@ from services.retrieval.corpus import (
     Scope,
     Version,
 )
-from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
-from services.retrieval.store.revisions import revision_of
+from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts, Store
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.keys import key_of, order_key
 from services.retrieval.store.weaviate.objects import (
@@ -55,69 +56,63 @@ EXPECTED = key_of("expected")
 """Id of the object beside it that holds what `Store.expect` keeps."""
 
 
-class Lookups:
-    """Reads of one tenant."""
+class Lookups(Store):
+    """Of a `Store`, the reads that need no ranking."""
 
     def __init__(self, tenant: TenantCollections) -> None:
         self._tenant = tenant
         self._names = tenant.names
 
-    async def revision(self) -> str:
-        """See `Store.revision`."""
+    async def _whole_revision(self) -> str:
+        """The revision of all documents."""
         found = await self._tenant.by_ids("read revision", self._names.state, [STATE], ["revision"])
         return str(found[0].properties["revision"]) if found else EMPTY
 
+    @override
     async def expected(self) -> int:
-        """See `Store.expected`."""
         found = await self._tenant.by_ids("read expected", self._names.state, [EXPECTED], ["revision"])
         return int(found[0].properties["revision"]) if found else 0
 
-    async def revision_within(self, scope: Scope) -> str:
-        """See `Store.revision`; of some documents."""
-        names = [*VERSION, "indexed_at"]
-        found = await self._tenant.every(self._names.documents, filters.within(scope), names)
-        return revision_of(tuple(str(each.properties[name]) for name in names) for each in found)
-
-    async def live(self, document_ids: Iterable[DocumentId]) -> dict[DocumentId, LiveDocument]:
+    async def _live(self, document_ids: Iterable[DocumentId]) -> dict[DocumentId, LiveDocument]:
         """What is live of these documents; those that are not live are left out."""
         keys = [key_of(document_id) for document_id in dict.fromkeys(document_ids)]
         found = await self._tenant.by_ids("read live versions", self._names.documents, keys, LIVE_DOCUMENT)
         live = (read_live_document(each.properties) for each in found)
         return {each.version.document_id: each for each in live}
 
+    @override
     async def staged(self, version: Version) -> dict[ChunkId, str]:
-        """See `Store.staged`."""
         found = await self._in_order(version_key(version), None, None, ["ordinal", "record"])
         chunks = [read_chunk(each.properties) for each in found]
         return {chunk.chunk_id: chunk.digest for chunk in chunks}
 
-    async def stored(self, collection: str, keys: Sequence[UUID]) -> set[UUID]:
+    async def _existing(self, collection: str, keys: Sequence[UUID]) -> set[UUID]:
         """The ids among these that a collection has objects of, live or not."""
         return {each.uuid for each in await self._tenant.by_ids("find stored", collection, keys, [])}
 
-    async def chunks(self, chunk_ids: Sequence[ChunkId], scope: Scope) -> dict[ChunkId, Chunk]:
-        """See `Store.chunks`."""
+    @override
+    async def chunks(self, chunk_ids: Sequence[ChunkId], scope: Scope = EVERYWHERE) -> dict[ChunkId, Chunk]:
         keys = [key_of(chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
         found = await self._tenant.by_ids(
             "read chunks", self._names.chunks, keys, ["record"], filters.within(scope)
         )
         chunks = [read_chunk(each.properties) for each in found]
-        live = await self.live(chunk.version.document_id for chunk in chunks)
+        live = await self._live(chunk.version.document_id for chunk in chunks)
         return {chunk.chunk_id: _visible(chunk, live) for chunk in chunks if _is_live(chunk.version, live)}
 
+    @override
     async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
-        """See `Store.embedded_chunks`."""
         keys = [key_of(chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
-        embedded = map(read_embedded_chunk, await self.with_vectors(keys, EMBEDDED_CHUNK))
+        embedded = map(read_embedded_chunk, await self._with_vectors(keys, EMBEDDED_CHUNK))
         by_id = {each.chunk.chunk_id: each for each in embedded}
-        live = await self.live(each.chunk.version.document_id for each in by_id.values())
+        live = await self._live(each.chunk.version.document_id for each in by_id.values())
         return {
             chunk_id: replace(each, chunk=_visible(each.chunk, live))
             for chunk_id, each in by_id.items()
             if _is_live(each.chunk.version, live)
         }
 
-    async def with_vectors(self, keys: Sequence[UUID], properties: list[str]) -> list[Found]:
+    async def _with_vectors(self, keys: Sequence[UUID], properties: list[str]) -> list[Found]:
         """Chunks of these ids, live or not, with these properties and their vectors."""
         found: list[Found] = []
         for start in range(0, len(keys), PAGE_WITH_VECTORS):
@@ -131,24 +126,24 @@ class Lookups:
             found += page.objects
         return found
 
+    @override
     async def chunks_of(self, document_id: DocumentId, after: int | None, limit: int) -> Sequence[Chunk]:
-        """See `Store.chunks_of`."""
-        live = (await self.live([document_id])).get(document_id) if limit > 0 else None
+        live = (await self._live([document_id])).get(document_id) if limit > 0 else None
         while live:
             found = await self._in_order(version_key(live.version), after, limit, ["ordinal", "record"])
             chunks = tuple(replace(read_chunk(each.properties), indexed_at=live.indexed_at) for each in found)
             if _are_all(chunks, after, limit, live):
                 return chunks
             # Of a version that was replaced meanwhile, some may be gone.
-            before, live = live, (await self.live([document_id])).get(document_id)
+            before, live = live, (await self._live([document_id])).get(document_id)
             if live and live.version == before.version:
                 return chunks
         return ()
 
+    @override
     async def first_chunks(
         self, document_ids: Sequence[DocumentId], limit: int
     ) -> dict[DocumentId, Sequence[Chunk]]:
-        """See `Store.first_chunks`."""
         wanted = list(dict.fromkeys(document_ids)) if limit > 0 else []
         at_once = max(1, PAGE // max(limit, 1))
         first: dict[DocumentId, Sequence[Chunk]] = {}
@@ -159,7 +154,7 @@ class Lookups:
     async def _first_chunks(
         self, document_ids: Sequence[DocumentId], limit: int
     ) -> dict[DocumentId, Sequence[Chunk]]:
-        live = await self.live(document_ids)
+        live = await self._live(document_ids)
         if not live:
             return {}
         versions = [version_key(each.version) for each in live.values()]
@@ -182,35 +177,36 @@ class Lookups:
                 first[document_id] = await self.chunks_of(document_id, None, limit)
         return {document_id: chunks for document_id, chunks in first.items() if chunks}
 
+    @override
     async def document(self, document_id: DocumentId) -> Document | None:
-        """See `Store.document`."""
         keys = [key_of(document_id)]
         found = await self._tenant.by_ids("read document", self._names.documents, keys, DOCUMENT)
         return read_document(found[0].properties) if found else None
 
+    @override
     async def covers(self, scope: Scope) -> bool:
-        """See `Store.covers`. Not a list of one: to sort, Weaviate reads every object that may be in it."""
+        # Not a list of one: to sort, Weaviate reads every object that may be in it.
         async with self._tenant.reading("look for documents", self._names.documents) as documents:
             found = await documents.query.fetch_objects(
                 filters=filters.all_of(filters.within(scope)), limit=1, return_properties=[]
             )
         return bool(found.objects)
 
+    @override
     async def documents(self, scope: Scope, after: DocumentId | None, limit: int) -> Sequence[Document]:
-        """See `Store.documents`."""
         position = None if after is None else order_key(after)
         found = await self._tenant.listed(
             self._names.documents, filters.within(scope), position, max(limit, 0), DOCUMENT
         )
         return tuple(read_document(each.properties) for each in found)
 
+    @override
     async def live_versions(self, scope: Scope) -> Sequence[Version]:
-        """See `Store.live_versions`."""
         found = await self._tenant.every(self._names.documents, filters.within(scope), VERSION)
         return tuple(read_version(each.properties) for each in found)
 
+    @override
     async def sources(self) -> Sequence[SourceCounts]:
-        """See `Store.sources`."""
         async with self._tenant.reading("count sources", self._names.documents) as documents:
             found = await documents.aggregate.over_all(
                 group_by=GroupByAggregate(prop="source", limit=MOST),
@@ -222,14 +218,14 @@ class Lookups:
         ]
         return tuple(sorted(counted, key=lambda each: each.source))
 
+    @override
     async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
-        """See `Store.definitions`."""
         if not folded_terms:
             return ()
         wanted = [filters.one_of("term_key", map(key_of, folded_terms)), *filters.within(scope)]
         found = await self._tenant.every(self._names.definitions, wanted, ["record"])
         definitions = [read_definition(each.properties) for each in found]
-        live = await self.live(each.version.document_id for each in definitions)
+        live = await self._live(each.version.document_id for each in definitions)
         return tuple(
             sorted(
                 (each for each in definitions if _is_live(each.version, live)),
@@ -237,28 +233,28 @@ class Lookups:
             )
         )
 
-    async def terms_of(self, version: Version) -> list[str]:
+    async def _terms_of(self, version: Version) -> list[str]:
         """The folded term of every definition that is stored of a version, live or not."""
         wanted = [filters.of("version_key", version_key(version))]
         found = await self._tenant.every(self._names.definitions, wanted, ["folded_term"])
         return [str(each.properties["folded_term"]) for each in found]
 
+    @override
     async def defined_terms(self, scope: Scope) -> Sequence[str]:
-        """See `Store.defined_terms`; in order."""
         found = await self._tenant.every(self._names.documents, filters.within(scope), ["folded_terms"])
         return tuple(sorted({term for each in found for term in each.properties["folded_terms"] or ()}))
 
+    @override
     async def coverage(self, scope: Scope) -> Coverage:
-        """See `Store.coverage`."""
         names = ["page_count", "unreadable_count"]
         return Coverage(*await self._tenant.sums(self._names.documents, names, filters.within(scope)))
 
-    async def counts(self, scope: Scope) -> IndexCounts:
-        """See `Store.counts`."""
+    @override
+    async def counts(self, scope: Scope = EVERYWHERE) -> IndexCounts:
         names = ["chunk_count", "definition_count", "window_count"]
         return IndexCounts(*await self._tenant.sums(self._names.documents, names, filters.within(scope)))
 
-    async def stored_counts(self, version: Version) -> tuple[int, int]:
+    async def _stored_counts(self, version: Version) -> tuple[int, int]:
         """Chunks and windows that are stored of a version, live or not."""
         wanted = [filters.of("version_key", version_key(version))]
         chunks, windows = await self._tenant.sums(self._names.chunks, ["window_count"], wanted)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from typing_extensions import override
 from weaviate.collections.classes.filters import Filter
 
 from services.retrieval.articles import fold_title
@@ -22,12 +23,13 @@ from services.retrieval.corpus import (
     Scope,
     Version,
 )
+from services.retrieval.store.records import Records
 from services.retrieval.store.weaviate.keys import key_of
 from services.retrieval.store.weaviate.named import NamedObjects, Values
 from services.retrieval.store.weaviate.tenants import TenantCollections
 
 
-class WeaviateRecords:
+class WeaviateRecords(Records):
     """`Records` of one tenant.
 
     That one alone creates a project is kept by a lock among the tasks of a process. Between processes it is
@@ -40,16 +42,16 @@ class WeaviateRecords:
         self._articles = NamedObjects(tenant, tenant.names.articles)
         self._changing_projects = asyncio.Lock()
 
+    @override
     async def create_project(self, project: Project) -> bool:
-        """See `Records.create_project`."""
         async with self._changing_projects:
             if await self.project(project.project_id) is not None:
                 return False
             await self._projects.create(project.project_id, _project_values(project))
             return True
 
+    @override
     async def update_project(self, project: Project) -> Project | None:
-        """See `Records.update_project`."""
         async with self._changing_projects:
             stored = await self.project(project.project_id)
             if stored is None:
@@ -58,39 +60,39 @@ class WeaviateRecords:
             await self._projects.put(project.project_id, _project_values(changed))
             return changed
 
+    @override
     async def project(self, project_id: ProjectId) -> Project | None:
-        """See `Records.project`."""
         values = await self._projects.read(project_id)
         return _read_project(values) if values else None
 
+    @override
     async def projects(self, after: ProjectId | None, limit: int) -> Sequence[Project]:
-        """See `Records.projects`."""
         return tuple(map(_read_project, await self._projects.after(after, limit, ["fields"])))
 
+    @override
     async def delete_project(self, project_id: ProjectId) -> bool:
-        """See `Records.delete_project`."""
         async with self._changing_projects:
             return await self._projects.delete(project_id)
 
+    @override
     async def put_article(self, article: Article) -> None:
-        """See `Records.put_article`."""
         await self._articles.put(article.article_id, _article_values(article))
 
+    @override
     async def article(self, article_id: ArticleId) -> Article | None:
-        """See `Records.article`."""
         values = await self._articles.read(article_id)
         return _read_article(values) if values else None
 
+    @override
     async def articles(self, after: ArticleId | None, limit: int) -> Sequence[Article]:
-        """See `Records.articles`."""
         return tuple(map(_read_article, await self._articles.after(after, limit, ["fields", "record"])))
 
+    @override
     async def delete_article(self, article_id: ArticleId) -> bool:
-        """See `Records.delete_article`."""
         return await self._articles.delete(article_id)
 
+    @override
     async def articles_titled(self, folded_titles: Sequence[str]) -> Mapping[str, ArticleId]:
-        """See `Records.articles_titled`."""
         if not folded_titles:
             return {}
         titled = Filter.by_property("title_key").contains_any(list(map(key_of, folded_titles)))

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from typing_extensions import override
 from weaviate.client import WeaviateAsyncClient
 
 from chassis.errors import Conflict
 from services.retrieval.clock import now
+from services.retrieval.reindexing import Changeover
 from services.retrieval.store.port import StoreUnavailable
 from services.retrieval.store.weaviate.connection import Connection
 from services.retrieval.store.weaviate.failures import not_answering
@@ -30,7 +32,7 @@ class Overtaken(Conflict):
     reason = "DOCUMENT_CONFLICT"
 
 
-class WeaviateChangeover:
+class WeaviateChangeover(Changeover):
     """A `Changeover` to the index that `names` is about; nobody else may fill it meanwhile."""
 
     def __init__(self, connection: Connection, names: Names, storage: Storage) -> None:
@@ -41,26 +43,27 @@ class WeaviateChangeover:
         self._old: Index | None = None
         self._new_stores: dict[str, WeaviateStore] = {}
 
+    @override
     async def open(self) -> Sequence[str]:
-        """See `Changeover.open`. Raises `StoreUnavailable` when Weaviate does not answer, too."""
+        """Connect, and make the collections of the new index."""
         await self._connection.open(self._prepare)
         if not self._connection.readiness.ready:
             await self._connection.close()
             raise not_answering()
         return [str(self._old.names.identity)] if self._old else []
 
+    @override
     async def tenants(self) -> Sequence[str]:
-        """See `Changeover.tenants`."""
         documents = self._replaced.documents
         async with self._connection.reading("list tenants", documents) as client:
             return sorted(await client.collections.use(documents).tenants.get())
 
+    @override
     async def old(self, tenant: str) -> WeaviateStore:
-        """See `Changeover.old`."""
         return WeaviateStore(self._connection, self._replaced, tenant, now, self._check_new_is_not_current)
 
+    @override
     async def new(self, tenant: str) -> WeaviateStore:
-        """See `Changeover.new`."""
         if tenant not in self._new_stores:
             async with self._connection.writing("make tenant") as client:
                 await self._new.make_tenant(client, tenant)
@@ -69,15 +72,16 @@ class WeaviateChangeover:
             )
         return self._new_stores[tenant]
 
+    @override
     async def hold_writes(self) -> None:
-        """See `Changeover.hold_writes`."""
         closed, chunks = self._new.names.closed, self._replaced.chunks
         async with self._connection.writing("hold writes") as client:
             if not await client.alias.update(alias_name=closed, new_target_collection=chunks):
                 await client.alias.create(alias_name=closed, target_collection=chunks)
 
+    @override
     async def swap(self) -> None:
-        """See `Changeover.swap`. Raises `Overtaken` when the index still takes writes."""
+        """Let the alias name the new collections. Raises `Overtaken` when the index still takes writes."""
         names = self._new.names
         async with self._connection.writing("swap") as client:
             aliases = await client.alias.list_all(collection=self._replaced.chunks)
@@ -86,8 +90,8 @@ class WeaviateChangeover:
             await client.alias.update(alias_name=names.current, new_target_collection=names.chunks)
             await client.alias.delete(alias_name=names.closed)
 
+    @override
     async def drop_replaced(self) -> Sequence[str]:
-        """See `Changeover.drop_replaced`."""
         names = self._new.names
         of_an_index = re.compile(re.escape(names.prefix) + OF_AN_INDEX)
         async with self._connection.writing("drop collections") as client:
@@ -97,8 +101,8 @@ class WeaviateChangeover:
                 await client.collections.delete(name)
         return replaced
 
+    @override
     async def close(self) -> None:
-        """See `Changeover.close`."""
         await self._connection.close()
 
     @property

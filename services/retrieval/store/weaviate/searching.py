@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from typing_extensions import override
 from weaviate.classes.query import MetadataQuery
 from weaviate.collections.classes.filters import FilterReturn
 from weaviate.collections.classes.internal import Object
@@ -33,7 +34,7 @@ from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.lookups import Lookups
 from services.retrieval.store.weaviate.objects import HEADING, PASSAGE, read_passage
 from services.retrieval.store.weaviate.schema import WINDOWS
-from services.retrieval.store.weaviate.tenants import MOST, TenantCollections
+from services.retrieval.store.weaviate.tenants import MOST
 
 CHUNKS_FOR_EACH = 1.5
 """Chunks that a leg first fetches for each that is wanted; each costs the server a read of a whole object."""
@@ -101,25 +102,22 @@ class Leg:
         return len(live) == self.k and live[-1].score > self.found[-1].score
 
 
-class Searching:
-    """Searches of one tenant."""
+class Searching(Lookups):
+    """Of a `Store`, both legs of a search."""
 
-    def __init__(self, tenant: TenantCollections, lookups: Lookups) -> None:
-        self._tenant = tenant
-        self._lookups = lookups
-
+    @override
     async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:
-        """See `Store.keyword_hits`."""
         (found,) = await self._best([self._keyword_leg(stems, k, scope)], None)
         return _hits(found)
 
+    @override
     async def vector_hits(self, vector: Vector, k: int, scope: Scope) -> Hits:
-        """See `Store.vector_hits`."""
         (found,) = await self._best([self._vector_leg(vector, k, scope)], None)
         return _hits(found)
 
+    @override
     async def search(self, legs: Legs, scope: Scope) -> LegHits:
-        """See `Store.search`. Usually two steps: all legs at once, then their documents and passages."""
+        """What the legs find, usually in two steps: all legs at once, then their documents and passages."""
         running = [
             self._vector_leg(legs.vector, legs.vector_k, scope),
             *(self._keyword_leg(stems, legs.keyword_k, scope) for stems in legs.keywords),
@@ -155,7 +153,7 @@ class Searching:
     async def _versions(self, legs: Sequence[Leg]) -> LiveVersions:
         """The live versions of the documents of all that was found."""
         ids = {each.version.document_id for leg in legs for each in leg.found}
-        live = await self._lookups.live(ids)
+        live = await self._live(ids)
         return {
             document_id: live[document_id].version if document_id in live else None for document_id in ids
         }
@@ -166,7 +164,7 @@ class Searching:
             return
         keys = list({each.key for each in wanted} - passages.keys())
         if keys:
-            found = await self._lookups.with_vectors(keys, PASSAGE)
+            found = await self._with_vectors(keys, PASSAGE)
             passages |= {each.uuid: read_passage(each) for each in found}
 
     def _keyword_leg(self, stems: Sequence[str], k: int, scope: Scope) -> Leg:

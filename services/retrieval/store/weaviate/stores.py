@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from typing_extensions import override
 from weaviate.client import WeaviateAsyncClient
 
 from services.retrieval.clock import now
 from services.retrieval.settings import RetrievalSettings
-from services.retrieval.store.port import check_tenant
+from services.retrieval.store.port import Stores, check_tenant
 from services.retrieval.store.weaviate.connection import Connection, Server
 from services.retrieval.store.weaviate.index import Index
 from services.retrieval.store.weaviate.schema import LAYOUT, Identity, Names, Storage
@@ -46,7 +47,7 @@ def parts_of(
     return Connection(server), names, Storage(settings.weaviate_replicas, settings.weaviate_quantization)
 
 
-class WeaviateStores:
+class WeaviateStores(Stores):
     """`Stores` as tenants of Weaviate's collections."""
 
     engine = "weaviate"
@@ -63,8 +64,8 @@ class WeaviateStores:
         """Connect, and make the collections that are missing."""
         await self._connection.open(self._open_index)
 
+    @override
     async def for_tenant(self, tenant: str) -> WeaviateStore:
-        """See `Stores.for_tenant`."""
         check_tenant(tenant)
         if tenant in self._open:
             return self._open[tenant]
@@ -77,8 +78,8 @@ class WeaviateStores:
                 )
             return self._open[tenant]
 
+    @override
     async def close(self) -> None:
-        """See `Stores.close`."""
         await self._connection.close()
 
     async def _open_index(self, client: WeaviateAsyncClient) -> None:

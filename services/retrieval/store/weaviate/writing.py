@@ -31,12 +31,23 @@ from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
 
+from typing_extensions import override
 from weaviate.collections.classes.data import DataObject
 from weaviate.collections.classes.filters import FilterReturn
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
-from services.retrieval.corpus import Definition, Document, DocumentId, EmbeddedChunk, Generation, Version
+from services.retrieval.corpus import (
+    EVERYWHERE,
+    Definition,
+    Document,
+    DocumentId,
+    EmbeddedChunk,
+    Generation,
+    Scope,
+    Version,
+)
 from services.retrieval.store.port import Committed, StoreUnavailable, VersionIsLive
+from services.retrieval.store.revisions import revision_of
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.failures import failed, of_objects
 from services.retrieval.store.weaviate.keys import key_of
@@ -64,40 +75,34 @@ REMOVAL = Generation("")
 RECOUNT_PAUSES_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
 
-class Writer:
-    """Writes to the index of one tenant."""
+class Writing(Lookups):
+    """Of a `Store`, the writes, and the revision that tells of them."""
 
     def __init__(
-        self,
-        tenant: TenantCollections,
-        lookups: Lookups,
-        clock: Callable[[], datetime],
-        check_writable: CheckWritable,
+        self, tenant: TenantCollections, clock: Callable[[], datetime], check_writable: CheckWritable
     ) -> None:
-        self._tenant = tenant
-        self._names = tenant.names
-        self._lookups = lookups
+        super().__init__(tenant)
         self._clock = clock
         self._check_writable = check_writable
         self._owes_revision = False
         self._locks: WeakValueDictionary[DocumentId, asyncio.Lock] = WeakValueDictionary()
 
+    @override
     async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
-        """See `Store.put_chunks`."""
         await self._put(version, self._names.chunks, list(map(chunk_object, chunks)))
 
+    @override
     async def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
-        """See `Store.put_definitions`."""
         await self._put(version, self._names.definitions, list(map(definition_object, definitions)))
 
+    @override
     async def commit(self, document: Document) -> Committed:
-        """See `Store.commit`."""
         document_id, version = document.version.document_id, version_key(document.version)
         document_key = key_of(document_id)
         async with self._lock(document_id):
             live, staged, stored, _ = await asyncio.gather(
-                self._lookups.live([document_id]),
-                self._staged(document_key),
+                self._live([document_id]),
+                self._staged_keys(document_key),
                 self._stored(document.version),
                 self._check_writable(),
             )
@@ -121,13 +126,13 @@ class Writer:
                 await self._collect_dead(document_id, staged | dead.keys())
         return Committed(visible, bool(before.keys() - {version}), revision)
 
+    @override
     async def remove(self, document_id: DocumentId) -> str | None:
-        """See `Store.remove`."""
         document_key = key_of(document_id)
         removal = staged_object(Version(document_id, REMOVAL))
         async with self._lock(document_id):
             document, staged, _ = await asyncio.gather(
-                self._lookups.document(document_id), self._staged(document_key), self._check_writable()
+                self.document(document_id), self._staged_keys(document_key), self._check_writable()
             )
             if document:
                 signs = [staged_object(document.version), removal]
@@ -143,18 +148,23 @@ class Writer:
                 await self._collect_dead(document_id, staged)
             return revision if document else None
 
-    async def revision(self) -> str:
-        """See `Store.revision`. A flip whose revision failed has one before any is read again: who repeats
-        the write may be told that nothing has changed.
-        """
+    @override
+    @override
+    async def revision(self, scope: Scope = EVERYWHERE) -> str:
+        # A flip whose revision failed has one before any is read again: who repeats the write may be told
+        # that nothing has changed.
         if self._owes_revision:
             with suppress(StoreUnavailable), self._owing_revision():
                 self._owes_revision = False
                 await self._revise()
-        return await self._lookups.revision()
+        if scope == EVERYWHERE:
+            return await self._whole_revision()
+        names = [*VERSION, "indexed_at"]
+        found = await self._tenant.every(self._names.documents, filters.within(scope), names)
+        return revision_of(tuple(str(each.properties[name]) for name in names) for each in found)
 
+    @override
     async def expect(self, documents: int) -> None:
-        """See `Store.expect`."""
         kept = DataObject({"revision": str(documents)}, uuid=EXPECTED)
         await self._insert(self._names.state, [kept])
 
@@ -162,12 +172,12 @@ class Writer:
         document_key, key = key_of(version.document_id), version_key(version)
         async with self._lock(version.document_id):
             live, staged, _ = await asyncio.gather(
-                self._lookups.live([version.document_id]), self._staged(document_key), self._check_writable()
+                self._live([version.document_id]), self._staged_keys(document_key), self._check_writable()
             )
             kept = {key} | {version_key(each.version) for each in live.values()}
             is_live = len(kept) == 1 and bool(live)
             if is_live:
-                stored = await self._lookups.stored(collection, [_id(each) for each in objects])
+                stored = await self._existing(collection, [_id(each) for each in objects])
                 if len(stored) < len({each.uuid for each in objects}):
                     raise VersionIsLive(f"{version.document_id} is live without some of these")
             elif key not in staged:
@@ -175,14 +185,14 @@ class Writer:
                 await self._collect_dead(version.document_id, staged)
             await self._insert(collection, objects)
             # Another process may have collected the version, and its sign, before these objects came.
-            known = await (self._live_keys(version.document_id) if is_live else self._staged(document_key))
+            known = await (
+                self._live_keys(version.document_id) if is_live else self._staged_keys(document_key)
+            )
             if key not in known:
                 await self._insert(self._names.staged, [staged_object(version)])
 
     async def _stored(self, version: Version) -> Stored:
-        (chunks, windows), terms = await asyncio.gather(
-            self._lookups.stored_counts(version), self._lookups.terms_of(version)
-        )
+        (chunks, windows), terms = await asyncio.gather(self._stored_counts(version), self._terms_of(version))
         return Stored(chunks, windows, terms)
 
     async def _seen_whole(self, document: Document, stored: Stored) -> Stored:
@@ -198,7 +208,7 @@ class Writer:
             stored = await self._stored(document.version)
         return stored
 
-    async def _staged(self, document_key: UUID) -> set[UUID]:
+    async def _staged_keys(self, document_key: UUID) -> set[UUID]:
         """Keys of the versions of a document that were begun."""
         async with self._tenant.reading("read staged versions", self._names.staged) as staged:
             found = await staged.query.fetch_objects(
@@ -248,7 +258,7 @@ class Writer:
 
     async def _live_keys(self, document_id: DocumentId) -> set[UUID]:
         """The key of the live version, if there is one."""
-        live = await self._lookups.live([document_id])
+        live = await self._live([document_id])
         return {version_key(each.version) for each in live.values()}
 
     async def _delete_by_id(self, collection: str, key: UUID) -> None:
