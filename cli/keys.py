@@ -1,9 +1,11 @@
-"""The commands of API keys: what callers of services, or of a gateway, present."""
+"""The commands of API keys, which callers of services and of a gateway present, and the file of keys."""
 
 from __future__ import annotations
 
+import fcntl
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,10 +15,11 @@ import typer
 from rich.text import Text
 
 from chassis.access import Scope
-from chassis.api_keys import ApiKey, new_key
+from chassis.api_keys import ApiKey, from_json, new_key, to_json
 from chassis.auth import EVERY_SOURCE, Caller
+from chassis.watched_file import read_regular
 from cli.errors import CommandError
-from cli.key_file import changing, read_keys
+from cli.files import private, write_text
 from cli.output import Output
 from cli.parameters import Json
 from cli.running import run
@@ -201,3 +204,38 @@ def _as_json(key: ApiKey, now: datetime) -> Mapping[str, object]:
         "expired": key.has_expired(now),
         "revoked": key.revoked.isoformat() if key.revoked else None,
     }
+
+
+def read_keys(path: Path) -> tuple[ApiKey, ...]:
+    """All keys in order. Raises `CommandError`."""
+    try:
+        return from_json(read_regular(path).decode("utf-8"))
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:  # the latter of JSON that is nested too deeply
+        raise CommandError(f"{path}: not a file of API keys: {error}") from error
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[list[ApiKey]]:
+    """The keys, none when there is no file yet, to be changed within the block; written at its end.
+
+    Another change waits meanwhile. Nothing is written when the block raises. Raises `CommandError`.
+    """
+    path = path.resolve()
+    with _alone(path):
+        keys = list(read_keys(path)) if path.exists() else []
+        yield keys
+        write_text(path, to_json(keys), opener=private)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold a lock beside the file: a lock on the file itself would go with the version that is replaced."""
+    try:
+        lock = open(path.with_name(f".{path.name}.lock"), "w", opener=private)  # noqa: SIM115
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,17 +1,17 @@
-"""An embedded stack for the time of one command, reached through a Unix socket of its own."""
+"""What a command runs over its own data: the embedded stack at a Unix socket, or a change of the index."""
 
 from __future__ import annotations
 
 import json
 import logging
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from chassis.folders import DataInUse
+from chassis.folders import DataInUse, owned
 from chassis.logs import JsonFormatter
 from chassis.process import CANNOT_START
 from chassis.settings import SETTINGS_ERRORS, settings_problem
@@ -19,6 +19,8 @@ from chassis.telemetry import telemetry
 from cli.errors import CommandError
 from embedded.settings import EmbeddedSettings
 from embedded.wiring import stack
+from services.retrieval.reindex import Outcome, run
+from services.retrieval.settings import RetrievalSettings
 
 if TYPE_CHECKING:
     from cli.connection import Services
@@ -79,6 +81,17 @@ def _settings(wanted: Services, address: str) -> EmbeddedSettings:
     )
     files = {"record_model_calls": wanted.record, "replay_model_calls": wanted.replay}
     return settings.model_copy(update={name: file for name, file in files.items() if file})
+
+
+async def change_over(data: Path, drop_old: bool, say: Callable[[str], None]) -> Outcome:
+    """Let an index of the settings' embedding model take the place of the old one, or drop old ones.
+
+    Files below `data` have one owner: nothing else may serve them meanwhile. Weaviate goes on serving.
+    """
+    with services_within(data, "stop it first"):
+        settings = RetrievalSettings(data_dir=data)
+        with owned(data) if settings.store == "embedded" else nullcontext():
+            return await run(settings, drop_old=drop_old, say=say)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ async def _originals(services: Services, sources: list[str], output: Output) -> 
 
 async def _model(data: Path, drop_old: bool, output: Output) -> int:
     # Only those who use the services load them.
-    from cli.own_index import change_over
+    from cli.own_stack import change_over
 
     def say(line: str) -> None:
         output.errors.print(line, markup=False, soft_wrap=True)

@@ -14,8 +14,7 @@ from chassis.access import Scope
 from chassis.api_keys import ApiKeys
 from chassis.auth import Caller, Refused
 from cli.errors import CommandError
-from cli.key_file import changing, read_keys
-from cli.keys import expiry_of
+from cli.keys import changing, expiry_of, read_keys
 from cli.main import app
 
 ROOT = Path(__file__).parents[3]
