@@ -76,7 +76,7 @@ def report_as_json(report: Report, seconds: float, *, checked_seals: bool) -> Ma
         "sealsChecked": checked_seals,
         "seconds": round(seconds, 3),
         "chains": [_chain_as_json(chain) for chain in report.chains],
-        "violations": [_violation_as_json(one) for one in report.violations],
+        "violations": [_violation_as_json(violation) for violation in report.violations],
     }
 
 

@@ -68,8 +68,8 @@ def _section(console: Console, title: str, lines: Iterator[str] | list[str]) -> 
 
 def _understood(record: DebugRecord, why: DebugExplanation) -> Iterator[str]:
     yield f"searched for: {record.normalized_query}" if record.normalized_query else "nothing was searched"
-    for one in why.routed:
-        yield f"the question names {one.document_id} ({one.share:.0%} of the best match)"
+    for named in why.routed:
+        yield f"the question names {named.document_id} ({named.share:.0%} of the best match)"
     if not why.routed:
         yield "it names no document: all in scope were searched"
 
@@ -96,15 +96,23 @@ def _candidates(console: Console, why: DebugExplanation) -> None:
         console.print(Text(f"  the best {len(why.candidates)}: cosine, BM25, evidence, grade, score"))
         columns = ("#", "Cosine#", "BM25#", "Evidence#", "Grade#", "Score#", "Fate", "Where")
         print_table(
-            console, columns, (_candidate(number, one) for number, one in enumerate(why.candidates, 1))
+            console,
+            columns,
+            (_candidate(number, candidate) for number, candidate in enumerate(why.candidates, 1)),
         )
 
 
-def _candidate(number: int, one: DebugCandidate) -> tuple[str, ...]:
-    grade = str(one.grade) if one.HasField("grade") else "-"
-    scores = (f"{one.similarity:.3f}", f"{one.bm25:.2f}", f"{one.combined:.3f}", grade, f"{one.score:.3f}")
-    fate = FATES.get(one.fate, "unknown to this version")
-    return (str(number), *scores, fate, f"{one.document_id} › {one.section}")
+def _candidate(number: int, candidate: DebugCandidate) -> tuple[str, ...]:
+    grade = str(candidate.grade) if candidate.HasField("grade") else "-"
+    scores = (
+        f"{candidate.similarity:.3f}",
+        f"{candidate.bm25:.2f}",
+        f"{candidate.combined:.3f}",
+        grade,
+        f"{candidate.score:.3f}",
+    )
+    fate = FATES.get(candidate.fate, "unknown to this version")
+    return (str(number), *scores, fate, f"{candidate.document_id} › {candidate.section}")
 
 
 def _gate(gate: GateDecision) -> Iterator[str]:
@@ -126,9 +134,9 @@ def _gate(gate: GateDecision) -> Iterator[str]:
 
 
 def _definitions(why: DebugExplanation) -> Iterator[str]:
-    for one in why.definitions:
-        used = "in the context" if one.kept else "left out"
-        yield f"{one.term} ({one.document_id}), depth {one.depth}: {used}"
+    for definition in why.definitions:
+        used = "in the context" if definition.kept else "left out"
+        yield f"{definition.term} ({definition.document_id}), depth {definition.depth}: {used}"
 
 
 def _budget(record: DebugRecord) -> Iterator[str]:
@@ -141,13 +149,13 @@ def _verified(response: QueryResponse) -> Iterator[str]:
     if response.statements:
         statements, citations = len(response.statements), len(response.citations)
         yield f"{counted(statements, 'statement')} and {counted(citations, 'citation')} stand"
-    for one in response.debug.explanation.dropped_statements:
-        yield f"statement {one.number} of the model left out: {_dropped(one)}"
+    for dropped in response.debug.explanation.dropped_statements:
+        yield f"statement {dropped.number} of the model left out: {_dropped(dropped)}"
 
 
-def _dropped(one: DebugDropped) -> str:
-    rules = ", ".join(LintRule.Name(rule).removeprefix("LINT_RULE_").lower() for rule in one.rules)
-    reason = DROPPED.get(one.reason, "for a reason that this version does not know")
+def _dropped(dropped: DebugDropped) -> str:
+    rules = ", ".join(LintRule.Name(rule).removeprefix("LINT_RULE_").lower() for rule in dropped.rules)
+    reason = DROPPED.get(dropped.reason, "for a reason that this version does not know")
     return f"{reason} ({rules})" if rules else reason
 
 
@@ -157,8 +165,8 @@ def _times(record: DebugRecord) -> Iterator[str]:
     yield f"in all: {record.latency_ms:,.1f} ms"
 
 
-def _cost(one: StageUsage) -> str:
-    price = dollars(one.cost_usd) if one.priced else "no price"
-    repairs = f", {counted(one.repairs, 'repair')}" if one.repairs else ""
-    sent = f"{one.prompt_tokens:,} tokens sent, {one.completion_tokens:,} received"
-    return f"{one.stage} by {one.model}: {counted(one.calls, 'call')}{repairs}, {sent}, {price}"
+def _cost(stage: StageUsage) -> str:
+    price = dollars(stage.cost_usd) if stage.priced else "no price"
+    repairs = f", {counted(stage.repairs, 'repair')}" if stage.repairs else ""
+    sent = f"{stage.prompt_tokens:,} tokens sent, {stage.completion_tokens:,} received"
+    return f"{stage.stage} by {stage.model}: {counted(stage.calls, 'call')}{repairs}, {sent}, {price}"
