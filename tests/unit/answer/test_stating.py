@@ -215,7 +215,9 @@ def test_a_lead_in_that_a_model_quotes_alone_comes_with_its_whole_list():
     handles, kept = shown(ALL)
     said = [{"chunk": "c1", "quote": LEAD_IN}]
     reply = AnswerReply.model_validate({"addressed": True, "statements": [{"text": LEAD_IN, "quotes": said}]})
-    (statement,) = supported_claims(claims_of(reply, handles), kept, "What may the Licensee not do?").statements
+    (statement,) = supported_claims(
+        claims_of(reply, handles), kept, "What may the Licensee not do?"
+    ).statements
     assert statement.text == "\n".join([LEAD_IN, COPY, SHARE, CONSENT])
 
 
