@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus.stems import stems_of
 from services.ingest.chunking import ChunkLimits, Origin
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.reading import Job, Reading, read
 from services.retrieval import corpus
-from services.retrieval.tokens import stems
 
 SOURCE = "cuad"
 
@@ -152,5 +152,5 @@ def embedded(
         middle = (chunk.span.start + chunk.span.end) // 2
         windows = (corpus.Span(chunk.span.start, middle), corpus.Span(middle, chunk.span.end))
         own = vectors[2 * number : 2 * number + 2]
-        made.append(corpus.EmbeddedChunk(chunk, windows, own, tuple(stems(chunk.text))))
+        made.append(corpus.EmbeddedChunk(chunk, windows, own, tuple(stems_of(chunk.text))))
     return made

@@ -24,13 +24,13 @@ from benchmarks.contracts import (
     read_contract,
 )
 from benchmarks.measuring import Figure, stopwatch
+from corpus.stems import stems_of
 from services.ingest.parsing import pdf
 from services.ingest.parsing.pool import ChildLimits, parser_pool
 from services.ingest.parsing.tables import may_hold_table
 from services.ingest.reading import Job
 from services.retrieval import corpus
 from services.retrieval.store.embedded.store import EmbeddedStore, open_store
-from services.retrieval.tokens import stems
 
 ROUNDS = 5
 DIMENSION = 384
@@ -161,7 +161,9 @@ async def _store(upload: Upload, store: EmbeddedStore) -> None:
     chunks = upload.chunks
     version = chunks[0].chunk.version
     for start in range(0, len(chunks), BATCH):
-        batch = [replace(each, stems=tuple(stems(each.chunk.text))) for each in chunks[start : start + BATCH]]
+        batch = [
+            replace(each, stems=tuple(stems_of(each.chunk.text))) for each in chunks[start : start + BATCH]
+        ]
         await store.put_chunks(version, batch)
     if upload.definitions:
         await store.put_definitions(version, upload.definitions)

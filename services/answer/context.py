@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chassis.errors import Precondition
+from corpus.invisible import IGNORABLE, JOINERS, SOFT_HYPHEN
 from services.answer.corpus import Chunk
 from services.answer.parts import outside, reading_of
 from services.answer.sentences import sentences_around
@@ -26,11 +27,8 @@ CODE_TOKENS = 2 * len(SAMPLE_CODE)
 """What the two codes of a layout may take at most; some digits make longer tokens than others."""
 _BREAKS = r"\r\v\f\x1c-\x1e\x85\u2028\u2029"
 """What else a reader may take for the end of a line."""
-_UNSEEN = (
-    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
-    r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-"""Unicode's Default_Ignorable_Code_Point, anchors of annotations, and the blank of Braille."""
+_UNSEEN = f"{SOFT_HYPHEN}{JOINERS}\u2800{IGNORABLE}"
+"""What is not drawn, and the blank of Braille."""
 _LOOK_ALIKE = re.compile(
     rf"(?:^|(?<=[{_BREAKS}]))(?P<blank>(?:[^\S\n{_BREAKS}]|[{_UNSEEN}])*)"
     rf"(?=<[{_UNSEEN}]*<[{_UNSEEN}]*<|>[{_UNSEEN}]*>[{_UNSEEN}]*>"

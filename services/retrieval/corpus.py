@@ -130,7 +130,7 @@ class EmbeddedChunk:
     vectors: Vectors
     """One row per window."""
     stems: tuple[str, ...]
-    """What `tokens.stems` makes of the text: made once, for the keyword index and for evidence."""
+    """What `stems_of` makes of the text: made once, for the keyword index and for evidence."""
 
 
 @dataclass(frozen=True, slots=True)

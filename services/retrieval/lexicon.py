@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 
-from services.retrieval.tokens import stems
+from corpus.stems import stems_of
 
 STOP_WORDS = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they
@@ -76,14 +76,14 @@ fired for every question about a licence and counted the word twice (AUROC of th
 without it .813).
 """
 
-_STOPPED = frozenset(stems(STOP_WORDS))
-_UNASKED = _STOPPED | frozenset(stems(QUESTION_WORDS))
-_TOPICS = tuple((tuple(stems(topic)), tuple(stems(words))) for topic, words in LEXICON.items())
+_STOPPED = frozenset(stems_of(STOP_WORDS))
+_UNASKED = _STOPPED | frozenset(stems_of(QUESTION_WORDS))
+_TOPICS = tuple((tuple(stems_of(topic)), tuple(stems_of(words))) for topic, words in LEXICON.items())
 
 
 def content_stems(text: str) -> list[str]:
     """Stems of a passage without stop words, in order, with repeats: what a keyword share is counted in."""
-    return without_stop_words(stems(text))
+    return without_stop_words(stems_of(text))
 
 
 def without_stop_words(stems_of_text: Iterable[str]) -> list[str]:
@@ -94,7 +94,7 @@ def without_stop_words(stems_of_text: Iterable[str]) -> list[str]:
 def question_stems(question: str) -> list[str]:
     """Stems that a question is about, in order, with repeats; all of them when nothing else is left."""
     content = content_stems(question)
-    return [stem for stem in content if stem not in _UNASKED] or content or stems(question)
+    return [stem for stem in content if stem not in _UNASKED] or content or stems_of(question)
 
 
 def lexicon_stems(question: str) -> list[str]:
@@ -102,7 +102,7 @@ def lexicon_stems(question: str) -> list[str]:
 
     A topic is named by its whole words in any inflection: `cap` by “caps”, not by “capital” or “uncapped”.
     """
-    asked = stems(question)
+    asked = stems_of(question)
     added = (words for topic, words in _TOPICS if _stand_in_a_row(topic, asked))
     return list(dict.fromkeys(itertools.chain.from_iterable(added)))
 

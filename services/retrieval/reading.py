@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from chassis.errors import Conflict, NotFound
+from corpus.stems import stems_of
 from services.retrieval.corpus import Chunk, ChunkId, Document, DocumentId, Scope
 from services.retrieval.paging import Page, page_of, page_position
 from services.retrieval.queries import DocumentNotFound, check_scope
 from services.retrieval.store.port import Coverage, SourceCounts, Store
-from services.retrieval.tokens import stems
 
 MAX_PAGE_BYTES = 2 * 2**20
 """Of the texts on a page of chunks, which repeat their headings: with all else it is half a message."""
@@ -122,7 +122,7 @@ async def count_terms(store: Store, terms: Sequence[str], scope: Scope) -> TermC
     """In how many live chunks each term stands, with all its words in any inflection."""
     await check_scope(store, scope)
     revision = await store.revision()
-    counts = await asyncio.gather(*(_count(store, stems(term), scope) for term in terms))
+    counts = await asyncio.gather(*(_count(store, stems_of(term), scope) for term in terms))
     return TermCounts(tuple(counts), await store.coverage(scope), revision)
 
 

@@ -17,10 +17,10 @@ from typing import Self
 
 import numpy as np
 
+from corpus.stems import stems_of
 from services.retrieval.bm25 import ShareBM25
 from services.retrieval.corpus import DocumentId
 from services.retrieval.lexicon import content_stems, is_question_word
-from services.retrieval.tokens import stems
 
 HEAD_WORDS = 300
 NAME_WORDS = 100
@@ -38,7 +38,7 @@ COVERED_SHARE = 0.5
 """A segment of which a document's name covers this share, by idf, does nothing but name the document."""
 
 COMPANY_FORMS = frozenset(
-    stems("inc incorporated corp corporation co company llc ltd limited lp llp plc sa ag nv gmbh")
+    stems_of("inc incorporated corp corporation co company llc ltd limited lp llp plc sa ag nv gmbh")
 )
 LINKS = frozenset(
     ["a", "an", "and", "between", "by", "dated", "for", "from", "in", "of", "the", "to", "under", "with"]
@@ -248,6 +248,6 @@ def _runs(words: Sequence[Word], dropped: Sequence[bool]) -> list[tuple[int, int
 
 def _words(text: str) -> list[Word]:
     return [
-        Word(match.group(), stems(match.group())[0], match.start(), match.end())
+        Word(match.group(), stems_of(match.group())[0], match.start(), match.end())
         for match in WORD.finditer(text)
     ]

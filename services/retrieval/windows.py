@@ -13,9 +13,9 @@ from itertools import chain
 
 import numpy as np
 
+from corpus.stems import stems_of
 from inference.embedding.model import EmbeddingModel, TokenSpans
 from services.retrieval.corpus import Chunk, EmbeddedChunk, Span, Vector
-from services.retrieval.tokens import stems
 
 MAX_WINDOW_TOKENS = 200
 MAX_OVERLAP_TOKENS = 60
@@ -46,7 +46,7 @@ async def embed_chunks(
             chunk,
             tuple(Span(chunk.span.start + window.start, chunk.span.start + window.end) for window in cut),
             np.stack([vectors[text] for text in own]),
-            tuple(stems(chunk.text)),
+            tuple(stems_of(chunk.text)),
         )
         for chunk, cut, own in zip(chunks, cuts, texts, strict=True)
     ]

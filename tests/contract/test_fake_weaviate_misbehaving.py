@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import Article, ArticleId, Scope
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import StoreUnavailable
-from services.retrieval.tokens import stems
 from tests.contract.store.drafts import Draft, put
 from tests.contract.store.weaviate_server import opened
 from tests.fakes.weaviate_behaviours import DISK_FULL, Fails, Garbage, Hangs, RejectsObjects, Slow
@@ -59,7 +59,7 @@ async def impatient(server, store):
 
 
 async def found(store):
-    return {hit.chunk_id for hit in await store.keyword_hits(stems("fees"), 9, Scope())}
+    return {hit.chunk_id for hit in await store.keyword_hits(stems_of("fees"), 9, Scope())}
 
 
 async def found_again(store):

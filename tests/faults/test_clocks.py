@@ -10,6 +10,7 @@ from chassis.api_keys import ApiKeys, new_key, to_json
 from chassis.auth import Caller
 from chassis.credentials import Credentials
 from chassis.errors import Unauthenticated
+from corpus.stems import stems_of
 from gateway.slack.signature import SeenRequests, check_signature, signature_of
 from services.answer.records.chain import AuditLog
 from services.answer.records.lines import Keys
@@ -17,7 +18,6 @@ from services.answer.records.rotation import FileLimits
 from services.answer.records.verification import verify
 from services.retrieval.corpus import Scope
 from services.retrieval.store.embedded.store import open_store
-from services.retrieval.tokens import stems
 from tests.contract.store.drafts import DIMENSION, Draft, put
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -54,7 +54,7 @@ async def test_the_last_write_is_live_whatever_the_clock_said_when_it_was_writte
             draft = Draft("cme/fees.txt", [f"The fee is {number} dollars."])
             written = await put(store, draft)
             assert await store.document(draft.version.document_id) == written.document
-            live = await store.keyword_hits(stems("fee dollars"), 10, Scope())
+            live = await store.keyword_hits(stems_of("fee dollars"), 10, Scope())
             assert [hit.chunk_id for hit in live] == list(draft.ids)
     finally:
         await store.close()

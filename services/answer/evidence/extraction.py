@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from rank_bm25 import BM25Okapi
 
+from corpus.stems import stems_of
 from services.answer.corpus import Candidate, Found, Span
 from services.answer.evidence.grading import GradedCandidate
 from services.answer.sentences import Sentence, read_as, said_by, sentences_of
-from services.answer.stems import stems_of
 
 WINDOW_WEIGHT, KEYWORD_WEIGHT, LEXICON_WEIGHT, CHUNK_WEIGHT = 0.5, 1.0, 1.0, 0.75
 """A window's cosine is shared by its sentences, so it weighs less here than where whole windows are compared.

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
+from corpus.stems import stems_of
 from services.answer.sentences import Sentence
-from services.answer.stems import stems_of
 
 MIN_SHARED_STEMS = 6
 MIN_SHARE = 0.7

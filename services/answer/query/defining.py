@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from corpus.stems import stems_of
 from inference.tokens import TokenCounter
 from services.answer.corpus import Chunk, Definition, ResolvedDefinition
-from services.answer.stems import stems_of
 
 MAX_DEFINITIONS = 8
 MAX_CONFLICTS = 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from corpus.stems import stems_of
 from services.answer.answers import AbsenceEvidence, GateDecision, GateRule, Refusal, RefusalReason, TermHits
 from services.answer.corpus import Census, Found
-from services.answer.stems import stems_of
 
 MAX_NAMED_SOURCES = 5
 MAX_TERMS = 50

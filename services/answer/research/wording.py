@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from services.answer.stems import stems_of
+from corpus.stems import stems_of
 
 MAX_WORDS = 5
 MAX_TITLES = 3

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from corpus.invisible import WITHOUT_WIDTH
 from services.answer.answers import MatchLevel
 from services.answer.corpus import Span
 
@@ -42,7 +43,7 @@ _SPELLING = {
 }
 """Other dashes and minus signs stay: between numbers they may mean a range or a sign."""
 _PLAIN = re.compile(
-    rf"(?P<dropped>{_LINE_HYPHEN}|{_SOFT_HYPHEN}|[\u200b\u2060\ufeff])|(?P<respelled>.)", re.DOTALL
+    rf"(?P<dropped>{_LINE_HYPHEN}|{_SOFT_HYPHEN}|[{WITHOUT_WIDTH}])|(?P<respelled>.)", re.DOTALL
 )
 _SQUEEZING = str.maketrans(_SPELLING | dict.fromkeys([*"-‐‑\u00ad", *_BLANKS]))
 _PAIRS = frozenset((("“", "”"), ("‘", "’"), ("«", "»"), ('"', '"'), ("'", "'")))

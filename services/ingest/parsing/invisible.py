@@ -10,22 +10,18 @@ from __future__ import annotations
 
 import re
 
+from corpus.invisible import IGNORABLE, JOINERS, WITHOUT_WIDTH
+
 _JOINED = (
     "\u0600-\u08ff\u0900-\u0dff\u0e80-\u0fff\u1000-\u109f\u1780-\u18af\u2600-\u27bf\U0001f000-\U0001faff"
 )
 """Arabic, the scripts of India and its neighbours, Mongolian, emoji: a joiner behind one is spelling."""
-_IGNORABLE = (
-    "\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-"""Default_Ignorable_Code_Point of Unicode 16 (DerivedCoreProperties.txt) without soft hyphen and joiners;
-with the anchors of interlinear annotations, which are not drawn either."""
-_UNSEEN = re.compile(f"[{_IGNORABLE}]|(?<![{_JOINED}])[\u200c\u200d]")
+_UNSEEN = re.compile(f"[{IGNORABLE}]|(?<![{_JOINED}])[{JOINERS}]")
 _SPACING = re.compile("[\x0b\x1c-\x1f\x85]")
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f\u200b\u2060\ufeff]")
+_CONTROL = re.compile(f"[\x00-\x08\x0e-\x1b\x7f-\x9f{WITHOUT_WIDTH}]")
 """Control characters, and white space without a width: of 259 contracts 5 hold some, left by converters."""
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
-_SUSPECT = re.compile(f"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u200b-\u200d\ud800-\udfff{_IGNORABLE}]")
+_SUSPECT = re.compile(f"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff{JOINERS}{IGNORABLE}]")
 """Whatever is looked at: nearly all texts hold none of it, and one search says so."""
 
 

@@ -7,7 +7,7 @@ Rules that every store keeps, and that one shared contract suite checks:
 - the last commit of a document wins, and at most one generation besides the live one exists per document;
 - any text is safe as a query (hyphens, quotes, operators of the engine's own language);
 - scores are raw: cosine of the chunk's best window, and BM25 (k1 1.2, b .75) without the factor (k1 + 1);
-- stems are those of `services.retrieval.tokens.stems`, for documents and questions alike;
+- stems are those of `corpus.stems.stems_of`, for documents and questions alike;
 - each part of a scope that is not empty restricts it: with both, documents of these ids and of these sources.
 """
 

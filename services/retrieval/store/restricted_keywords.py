@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from corpus.stems import stems_of
 from services.retrieval.bm25 import Bag, bm25, lucene_idf
 from services.retrieval.corpus import Chunk, ChunkId, Hit, Hits, Passage, Scope
 from services.retrieval.store.port import LegHits, Legs, Store
-from services.retrieval.tokens import stems
 
 MIN_FOUND = 50
 """Chunks that a leg takes from the engine at least."""
@@ -109,7 +109,7 @@ class OwnKeywords:
 def _bag(text: Sequence[str], chunk: Chunk | None, asked: Set[str]) -> Bag:
     """Words of text and headings; as long as the text. A chunk that is gone meanwhile has no headings."""
     headings = " ".join([*chunk.heading_chain, chunk.table_header]) if chunk else ""
-    return Bag(Counter(filter(asked.__contains__, [*text, *stems(headings)])), len(text))
+    return Bag(Counter(filter(asked.__contains__, [*text, *stems_of(headings)])), len(text))
 
 
 def _best(scores: Mapping[ChunkId, float], k: int) -> Hits:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import (
     Chunk,
     ChunkId,
@@ -31,7 +32,6 @@ from services.retrieval.corpus import (
 )
 from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import Committed, Store
-from services.retrieval.tokens import stems
 
 DIMENSION = 96
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -142,7 +142,7 @@ class Draft:
             doubts=tuple(TextDoubt(windows[0], kind) for kind in TextDoubtKind) if self.doubtful else (),
         )
         vectors = np.stack([vector_of(line) for line in lines])
-        return EmbeddedChunk(chunk, windows, vectors, tuple(stems(text)))
+        return EmbeddedChunk(chunk, windows, vectors, tuple(stems_of(text)))
 
     def _context(self, place: str, governs: Span) -> tuple[ContextPart, ...]:
         if not self.lead_in:

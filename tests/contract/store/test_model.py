@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.store.port import IncompleteVersion, IndexCounts
-from services.retrieval.tokens import stems
 from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import Draft, open_embedded, put, vector_of
 
@@ -96,11 +96,11 @@ class StoreAsDictionary(RuleBasedStateMachine):
             if not scope or embedded.chunk.source in scope
         ]
         holding = {chunk.chunk_id for chunk in chunks if word in chunk.text.split()}
-        keyword = self.runner.run(self.store.keyword_hits(stems(word), 50, within))
+        keyword = self.runner.run(self.store.keyword_hits(stems_of(word), 50, within))
         similar = self.runner.run(self.store.vector_hits(vector_of(word), 50, within))
         assert {hit.chunk_id for hit in keyword} == holding
         assert {hit.chunk_id for hit in similar} == {chunk.chunk_id for chunk in chunks}
-        assert self.runner.run(self.store.count_term(stems(word), within)) == len(holding)
+        assert self.runner.run(self.store.count_term(stems_of(word), within)) == len(holding)
 
     @invariant()
     def live_documents_are_visible(self) -> None:

@@ -1,8 +1,8 @@
 import pytest
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import ChunkId, DocumentId, Scope
 from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
-from services.retrieval.tokens import stems
 from tests.contract.store.drafts import Draft, put, recently
 
 ALL = Scope()
@@ -119,7 +119,7 @@ async def test_definition_comes_back_as_it_was_put(store):
 async def test_term_is_counted_in_the_chunks_that_hold_all_its_stems(store, term, count):
     await put(store, Draft("cme/a.txt", ["monthly fee", "a fee due monthly", "monthly report"]))
     await put(store, Draft("cme/b.txt", ["the fee"], headings=("Schedule",), table_header="Product"))
-    assert await store.count_term(stems(term), ALL) == count
+    assert await store.count_term(stems_of(term), ALL) == count
 
 
 async def test_terms_of_replaced_and_removed_documents_do_not_count(store):

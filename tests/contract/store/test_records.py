@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import (
     Article,
     ArticleId,
@@ -15,7 +16,6 @@ from services.retrieval.corpus import (
     Version,
 )
 from services.retrieval.store.port import IndexCounts
-from services.retrieval.tokens import stems
 from tests.contract.store.drafts import Draft, put, vector_of
 
 ALL = Scope()
@@ -145,9 +145,9 @@ async def test_records_change_no_revision_and_no_read_of_the_index_sees_them(sto
     await store.records.create_project(project("tariffs", "tariffs", name="Tariffs"))
     await store.records.put_article(article("tariffs", title="Tariffs", body="Tariffs rise."))
     assert await store.revision() == revision
-    assert await store.keyword_hits(stems("tariffs rise"), 9, ALL) == ()
+    assert await store.keyword_hits(stems_of("tariffs rise"), 9, ALL) == ()
     assert [hit.chunk_id for hit in await store.vector_hits(vector_of("Tariffs rise."), 9, ALL)] == FEES.ids
-    assert await store.count_term(stems("tariffs"), ALL) == 0
+    assert await store.count_term(stems_of("tariffs"), ALL) == 0
     assert await store.definitions(["tariff"], ALL) == ()
     assert [each.source for each in await store.sources()] == ["cme"]
     assert await store.counts() == IndexCounts(1, 1, 1, 1)

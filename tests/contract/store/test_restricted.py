@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chassis.errors import PermissionDenied
+from corpus.stems import stems_of
 from services.retrieval.corpus import ArticleId, DocumentId, ProjectId, Scope
 from services.retrieval.store.port import Legs, Store
 from services.retrieval.store.restricted import RestrictedStore
-from services.retrieval.tokens import stems
 from tests.contract.store.beside_others import MOMENT, OTHERS, put_records_of_others, restricted
 from tests.contract.store.drafts import Draft, open_embedded, put, vector_of
 from tests.contract.store.test_records import article, project
@@ -101,7 +101,7 @@ async def _reads(store: Store, scope: Scope, drafts: Sequence[Draft]) -> list[ob
         await store.sources(),
         await store.definitions(WORDS, scope),
         set(await store.defined_terms(scope)),
-        [await store.count_term([stem], scope) for word in WORDS for stem in stems(word)],
+        [await store.count_term([stem], scope) for word in WORDS for stem in stems_of(word)],
         await store.coverage(scope),
         await store.counts(),
         await store.counts(scope),
@@ -111,7 +111,7 @@ async def _reads(store: Store, scope: Scope, drafts: Sequence[Draft]) -> list[ob
 
 async def _legs(store: Store, scope: Scope, question: str) -> dict[str, float]:
     """Every hit of either leg, with its score."""
-    wanted, vector = stems(question), vector_of(question)
+    wanted, vector = stems_of(question), vector_of(question)
     found = await store.search(Legs(vector, 9, [wanted], 50), scope)
     keyword, vectors = await store.keyword_hits(wanted, 50, scope), await store.vector_hits(vector, 9, scope)
     assert ([*found.keywords], found.vector) == ([keyword], vectors)

@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import DocumentId, Hits, Scope, Version
 from services.retrieval.store.port import Store
-from services.retrieval.tokens import stems
 from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import Draft, open_embedded, put, vector_of
 
@@ -63,7 +63,7 @@ class TwoStores(RuleBasedStateMachine):
     @rule(question=TEXTS, scope=SCOPES)
     def find_by_words(self, question: str, scope: Scope) -> None:
         ours, theirs = (
-            self.runner.run(store.keyword_hits(stems(question), MORE_THAN_ALL, scope))
+            self.runner.run(store.keyword_hits(stems_of(question), MORE_THAN_ALL, scope))
             for store in self.stores
         )
         assert _ids(ours) == _ids(theirs)

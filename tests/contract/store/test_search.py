@@ -4,9 +4,9 @@ import math
 import numpy as np
 import pytest
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.store.port import LegHits, Legs
-from services.retrieval.tokens import stems
 from tests.contract.store.drafts import Draft, put, vector_of
 
 ALL = Scope()
@@ -48,14 +48,14 @@ OPERATORS = [
 async def test_tokens_of_legal_text_are_found(store):
     draft = Draft("cme/a.txt", CLAUSES)
     await put(store, draft)
-    first = {query: (await store.keyword_hits(stems(query), 5, ALL))[0].chunk_id for query in BEST}
+    first = {query: (await store.keyword_hits(stems_of(query), 5, ALL))[0].chunk_id for query in BEST}
     assert first == {query: draft.ids[best] for query, best in BEST.items()}
 
 
 async def test_operators_of_any_query_language_are_only_text(store):
     draft = Draft("cme/a.txt", ["fees are due", "other clauses"])
     await put(store, draft)
-    found = {query: await store.keyword_hits(stems(query), 5, ALL) for query in OPERATORS}
+    found = {query: await store.keyword_hits(stems_of(query), 5, ALL) for query in OPERATORS}
     assert {
         query for query, hits in found.items() if {hit.chunk_id for hit in hits} - {draft.ids[0]}
     } == set()
@@ -88,7 +88,7 @@ async def test_heading_chain_and_table_header_are_searched(store):
     )
     await put(store, draft)
     for word in ("redistribution", "price"):
-        assert [hit.chunk_id for hit in await store.keyword_hits(stems(word), 5, ALL)] == draft.ids
+        assert [hit.chunk_id for hit in await store.keyword_hits(stems_of(word), 5, ALL)] == draft.ids
 
 
 async def test_keyword_hits_are_those_of_the_best_scores_and_ties_go_by_id(store):

@@ -14,13 +14,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import IncompleteVersion, IndexCounts, Store, StoreUnavailable
 from services.retrieval.store.weaviate.keys import key_of
 from services.retrieval.store.weaviate.objects import version_key
 from services.retrieval.store.weaviate.stores import WeaviateStores
-from services.retrieval.tokens import stems
 from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import Draft, put, vector_of
 from tests.fakes.weaviate_behaviours import Fails, Slow
@@ -216,8 +216,8 @@ class StoreOnFailingWeaviate(RuleBasedStateMachine):
         assert {hit.chunk_id for hit in similar} == {chunk.chunk_id for chunk in chunks}
         for word in WORDS:
             holding = {chunk.chunk_id for chunk in chunks if word in chunk.text.split()}
-            assert {hit.chunk_id for hit in await store.keyword_hits(stems(word), 50, ALL)} == holding
-            assert await store.count_term(stems(word), ALL) == len(holding)
+            assert {hit.chunk_id for hit in await store.keyword_hits(stems_of(word), 50, ALL)} == holding
+            assert await store.count_term(stems_of(word), ALL) == len(holding)
         terms = {each.term for version in versions for each in version.definitions}
         assert set(await store.defined_terms(ALL)) == terms
         definitions = await store.definitions(WORDS, ALL)
@@ -319,7 +319,7 @@ async def test_chunks_that_come_after_their_version_was_collected_are_not_counte
     await putting
     with pytest.raises(IncompleteVersion):
         await first.commit(late.document)
-    assert await second.count_term(stems("royalty"), ALL) == 0
+    assert await second.count_term(stems_of("royalty"), ALL) == 0
     await put(second, OLD)
     assert await second.staged(late.version) == {}
 

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import DocumentId, Scope
 from services.retrieval.store.port import IncompleteVersion, IndexCounts, VersionIsLive
-from services.retrieval.tokens import stems
 from tests.contract.store.drafts import Draft, put, recently, vector_of
 
 ALL = Scope()
@@ -14,7 +14,7 @@ FEES = Draft("cme/fees.txt", ["Fees are due monthly.", "Late fees accrue\nintere
 async def found(store, text):
     """Ids of the chunks that either leg finds."""
     hits = [
-        *await store.keyword_hits(stems(text), 50, ALL),
+        *await store.keyword_hits(stems_of(text), 50, ALL),
         *await store.vector_hits(vector_of(text), 50, ALL),
     ]
     return {hit.chunk_id for hit in hits}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from corpus.stems import stems_of
 from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
 from services.answer.evidence.grading import GradedCandidate
 from services.answer.research.extracting import excerpts
-from services.answer.stems import stems_of
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each device."
 LATE = "Whoever is late with the fee of a device pays interest of two per cent a month."

@@ -6,10 +6,10 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus.stems import stems_of
 from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
 from services.answer.evidence.extraction import choose_sentences, score_sentences
 from services.answer.evidence.grading import GradedCandidate
-from services.answer.stems import stems_of
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each device."
 LAW = "This agreement is governed by the laws of the State of Illinois."

@@ -4,10 +4,10 @@ import dataclasses
 
 import pytest
 
+from corpus.stems import stems_of
 from services.answer.answers import GateDecision, GateRule, GateTier, RefusalReason, TermHits
 from services.answer.corpus import Background, Found, Leg
 from services.answer.query.refusing import content_words, missing_sentence, refusal_message
-from services.answer.stems import stems_of
 
 GATE = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
 

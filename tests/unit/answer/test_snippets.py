@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.stems import stems_of
 from services.answer.answers import NoteKind
 from services.answer.corpus import Chunk, Document, SectionSpan, Span, TextDoubt, TextDoubtKind
 from services.answer.research.snippets import (
@@ -20,7 +21,6 @@ from services.answer.research.snippets import (
     checked_summary,
     deliver,
 )
-from services.answer.stems import stems_of
 from services.answer.verification.citing import Citations, Origin
 from services.answer.verification.signing import Signer
 from tests.unit.answer.listed import CONSENT, LEAD_IN, SECOND, SHARE, span_of

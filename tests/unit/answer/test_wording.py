@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.stems import stems_of
 from services.answer.contracts.snippets import SUMMARY_SENTENCES, sentence_count
 from services.answer.research.wording import NOTHING_FOUND, mentions, none_stands, shared_words, summary_of
-from services.answer.stems import stems_of
 
 STEMS = frozenset(stems_of("monthly fees devices"))
 

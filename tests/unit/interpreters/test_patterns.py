@@ -20,6 +20,7 @@ FOLDERS = [
     "chassis",
     "clausegate",
     "cli",
+    "corpus",
     "embedded",
     "evals",
     "gateway",

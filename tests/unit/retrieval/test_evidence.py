@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
+from corpus.stems import stems_of
 from services.retrieval.background import MIN_DOCUMENTS, Sample, SampledDocument, choose
 from services.retrieval.bm25 import K1, B, Bag, ShareBM25
 from services.retrieval.corpus import (
@@ -22,7 +23,6 @@ from services.retrieval.corpus import (
     Version,
 )
 from services.retrieval.evidence import Question, weigh
-from services.retrieval.tokens import stems
 
 WORDS = st.sampled_from(["fee", "data", "audit", "right", "term", "notic"])
 TEXTS = st.lists(st.lists(WORDS, min_size=1, max_size=12), min_size=1, max_size=8)
@@ -49,7 +49,7 @@ def embedded(text, *vectors, document="cme/a.txt"):
         sentences=(),
     )
     windows = tuple(Span(number, number + 1) for number in range(len(vectors)))
-    return EmbeddedChunk(chunk, windows, np.array(vectors, dtype=np.float32), tuple(stems(text)))
+    return EmbeddedChunk(chunk, windows, np.array(vectors, dtype=np.float32), tuple(stems_of(text)))
 
 
 @settings(deadline=None)

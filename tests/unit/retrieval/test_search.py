@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from corpus.stems import stems_of
 from services.retrieval.background import Sample
 from services.retrieval.corpus import (
     Chunk,
@@ -22,7 +23,6 @@ from services.retrieval.overview import Overview
 from services.retrieval.queries import SearchMode
 from services.retrieval.routing import HeadIndex, Routed
 from services.retrieval.search import Asked, Leg, Pool, Ranked, rank
-from services.retrieval.tokens import stems
 
 EMPTY = Overview("", HeadIndex([], lambda stem: 0.0), Sample([]))
 FEES = Question(np.array([1, 0], dtype=np.float32), ("fee",), ())
@@ -52,7 +52,7 @@ def chunk(name):
 def found(name, text, similarity, document="cme/a.txt"):
     vector = np.array([[similarity, (1 - similarity**2) ** 0.5]], dtype=np.float32)
     windows = (Span(0, len(text)),)
-    return Passage(ChunkId(name), DocumentId(document), windows, vector, tuple(stems(text)))
+    return Passage(ChunkId(name), DocumentId(document), windows, vector, tuple(stems_of(text)))
 
 
 def asked(*routed):

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from services.answer.stems import stems_of
+from corpus.stems import stems_of
 from services.answer.verification.lint.quantities import written
 from services.answer.verification.lint.tokens import Kind, Token
 from services.answer.verification.lint.vocabulary import (

@@ -1,6 +1,6 @@
 """A tantivy index of stems. It can be made anew at any time from what the database holds.
 
-tantivy only ever sees stems that `tokens.stems` made, split at spaces, in texts and in questions: there is
+tantivy only ever sees stems that `stems_of` made, split at spaces, in texts and in questions: there is
 no query language to escape from, and both sides agree by construction.
 """
 
@@ -17,8 +17,8 @@ from typing import cast
 import tantivy
 from tantivy import Occur, Query
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import DocumentId, Scope
-from services.retrieval.tokens import stems
 
 LAYOUT = "keywords-1"
 """Name of the index's folder; another layout gets another folder."""
@@ -169,6 +169,6 @@ def _document(entry: Entry) -> tantivy.Document:
     document.add_unsigned("version", entry.version)
     document.add_text("source", entry.source)
     document.add_text("document", entry.document_id)
-    document.add_text("heading", " ".join(stems(entry.heading)))
+    document.add_text("heading", " ".join(stems_of(entry.heading)))
     document.add_text("text", entry.stems)
     return document

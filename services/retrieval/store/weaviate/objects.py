@@ -13,6 +13,7 @@ import numpy as np
 from weaviate.collections.classes.data import DataObject
 from weaviate.collections.classes.internal import Object
 
+from corpus.stems import stems_of
 from services.retrieval.corpus import (
     Chunk,
     ChunkId,
@@ -34,7 +35,6 @@ from services.retrieval.corpus import (
 from services.retrieval.store.weaviate.keys import ORDER_KEY, key_of, order_key
 from services.retrieval.store.weaviate.schema import WINDOWS
 from services.retrieval.terms import fold_term
-from services.retrieval.tokens import stems
 
 HEADING = "#"
 """Marks a stem of heading chain or table header; no stem begins with it."""
@@ -72,7 +72,7 @@ def version_key(version: Version) -> UUID:
 
 def keywords(embedded: EmbeddedChunk) -> str:
     """What the keyword leg searches: the stems of the text, then those of its headings, marked."""
-    headings = stems(" ".join([*embedded.chunk.heading_chain, embedded.chunk.table_header]))
+    headings = stems_of(" ".join([*embedded.chunk.heading_chain, embedded.chunk.table_header]))
     return " ".join(embedded.stems) + "".join(f" {HEADING}{stem}" for stem in headings)
 
 

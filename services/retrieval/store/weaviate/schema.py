@@ -18,7 +18,7 @@ from weaviate.collections.classes.config_vectors import _VectorConfigCreate
 from services.retrieval.store.weaviate.keys import ORDER_KEY
 
 LAYOUT = 1
-"""Changes with what the collections hold and mean, with `tokens.stems` among it."""
+"""Changes with what the collections hold and mean, with `stems_of` among it."""
 WINDOWS = "windows"
 """Name of the vector: a row for each window of a chunk."""
 RESCORE_LIMIT = 40

@@ -1,4 +1,4 @@
-"""The same text gives the same stems in retrieval and in answer, on every Python."""
+"""The same text gives the same stems on every Python."""
 
 from __future__ import annotations
 
@@ -6,27 +6,13 @@ import hashlib
 from itertools import product
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from services.answer import stems as answer
-from services.answer.stems import stems_of
-from services.retrieval import tokens as retrieval
-from services.retrieval.tokens import stems
+from corpus.stems import _COMPOUND, stems_of
 from tests.work import LINEAR, matching_grows
 
-STEMMERS = [pytest.param(stems, id="retrieval"), pytest.param(stems_of, id="answer")]
-COMPOUNDS = [pytest.param(retrieval._COMPOUND, id="retrieval"), pytest.param(answer._COMPOUND, id="answer")]
 
-
-@settings(deadline=None)
-@given(st.text(alphabet="aZ19é §.,-&/()’' \n", max_size=60) | st.text(max_size=60))
-@example("Rule 10b-5 of the S&P 500, 401(k), 1.2(a), USD 2,500.00, real-time")
-def test_answer_counts_the_words_that_retrieval_asks_for(text):
-    assert stems_of(text) == stems(text)
-
-
-@pytest.mark.parametrize("stemmer", STEMMERS)
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -66,22 +52,64 @@ def test_answer_counts_the_words_that_retrieval_asks_for(text):
         ("10b\u20105", "10b"),
     ],
 )  # fmt: skip
-def test_a_text_gives_these_stems_on_every_python(stemmer, text, expected):
-    assert stemmer(text) == expected.split()
+def test_a_text_gives_these_stems_on_every_python(text, expected):
+    assert stems_of(text) == expected.split()
 
 
-@pytest.mark.parametrize("stemmer", STEMMERS)
-def test_all_short_texts_of_what_compounds_are_made_of_give_the_same_stems_on_every_python(stemmer):
+def test_all_short_texts_of_what_compounds_are_made_of_give_the_same_stems_on_every_python():
     texts = ["".join(text) for length in range(1, 7) for text in product("aB1-,()", repeat=length)]
-    made = hashlib.sha256(repr([stemmer(text) for text in texts]).encode())
+    made = hashlib.sha256(repr([stems_of(text) for text in texts]).encode())
 
     assert made.hexdigest() == "771580e8b7712dee8e705ec5d36c3e47262bed493e18e50d08696dc5f55a7846"
 
 
-@pytest.mark.parametrize("compound", COMPOUNDS)
 @pytest.mark.parametrize(
     "unit",
     ["a", "1", "1,", "a-", "1-a", "(a)", "1(a)", "1(", "1(a", "1(a)(", "1,(", ")(a", "a ", "é.", "1(a)-a"],
 )
-def test_compounds_are_found_in_linear_time(compound, unit):
-    assert matching_grows(compound, unit) < LINEAR
+def test_compounds_are_found_in_linear_time(unit):
+    assert matching_grows(_COMPOUND, unit) < LINEAR
+
+
+def test_words_are_lower_cased_and_stemmed_and_none_is_a_stop_word():
+    assert stems_of("No Redistribution OR sublicensing shall be permitted") == [
+        "no", "redistribut", "or", "sublicens", "shall", "be", "permit",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "compound"),
+    [
+        ("Rule 10b-5 applies", "10b-5"),
+        ("the S&P 500 Index", "s&p"),
+        ("a 401(k) plan", "401k"),
+        ("a 401k plan", "401k"),
+        ("Section 1.2(a)(ii) hereof", "1.2aii"),
+        ("a fee of $2.50 each", "2.50"),
+        ("a fee of $1,000.5", "1,000.5"),
+    ],
+)
+def test_compound_with_a_short_part_is_one_more_token(text, compound):
+    assert compound in stems_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("real-time", ["real", "time"]), ("and/or", ["and", "or"]), ("the party's", ["the", "parti"])],
+)
+def test_compound_whose_words_say_it_all_is_not_repeated(text, expected):
+    assert stems_of(text) == expected
+
+
+def test_ligature_of_a_pdf_is_read_as_its_letters():
+    assert stems_of("con\ufb01dential") == stems_of("confidential")
+
+
+@given(st.text())
+def test_any_text_gives_tokens_without_white_space_or_brackets(text):
+    assert all(token and not set(token) & set(" \t\n()") for token in stems_of(text))
+
+
+@pytest.mark.parametrize("unit", ["1,", "a-", "(a)", "1(a)", "\ud800"])
+def test_repetitive_text_of_half_a_megabyte_is_read(unit):
+    assert isinstance(stems_of(unit * (500_000 // len(unit))), list)

@@ -1,6 +1,6 @@
-"""Text as the keyword leg sees it: the one function that makes stems, for documents and questions alike.
+"""Text as words that can be counted: the one function that makes stems, for documents and questions alike.
 
-Indexes hold what it made: a change of what `stems` returns changes the layout of every store.
+Indexes hold what it made: a change of what `stems_of` returns changes the layout of every store.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Stemmers(threading.local):
 _stemmers = _Stemmers()
 
 
-def stems(text: str) -> list[str]:
+def stems_of(text: str) -> list[str]:
     r"""Snowball English stems of the words (`\w\w+`) of a text, lower-cased, in order, then its compounds.
 
     Nothing is left out as a stop word, since legal text needs "no", "not" and "or". A compound such as
