@@ -13,11 +13,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus.chunks import Chunk, ChunkId
+from corpus.documents import Document, DocumentFormat, DocumentId, Generation
+from corpus.spans import Span
 from corpus.stems import stems_of
 from services.ingest.chunking import ChunkLimits, Origin
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.reading import Job, Reading, read
-from services.retrieval import corpus
+from services.retrieval.corpus import EmbeddedChunk
 
 SOURCE = "cuad"
 
@@ -64,7 +67,7 @@ def full_questions(data: Path, count: int) -> list[tuple[str, str]]:
     return [(row["question"], row["scope"][0]) for row in rows[:: max(1, len(rows) // count)][:count]]
 
 
-def documents(contracts: Sequence[Contract], chunk_count: int) -> Iterator[list[corpus.Chunk]]:
+def documents(contracts: Sequence[Contract], chunk_count: int) -> Iterator[list[Chunk]]:
     """`chunk_count` chunks in documents: the contracts, then copies with every tenth word changed."""
     rng = random.Random(7)
     words = sorted(
@@ -87,16 +90,16 @@ def _perturbed(text: str, words: Sequence[str], rng: random.Random) -> str:
     return " ".join(rng.choice(words) if rng.random() < 0.1 else word for word in text.split())
 
 
-def _chunks(path: str, texts: Sequence[str]) -> list[corpus.Chunk]:
-    version = corpus.Version(corpus.DocumentId(f"{SOURCE}/{path}"), corpus.Generation("bench"))
+def _chunks(path: str, texts: Sequence[str]) -> list[Chunk]:
     chunks, start = [], 0
     for ordinal, text in enumerate(texts):
-        span = corpus.Span(start, start + len(text))
+        span = Span(start, start + len(text))
         chunks.append(
-            corpus.Chunk(
-                chunk_id=corpus.ChunkId(str(uuid.uuid5(uuid.NAMESPACE_URL, f"{path}/{ordinal}"))),
+            Chunk(
+                chunk_id=ChunkId(str(uuid.uuid5(uuid.NAMESPACE_URL, f"{path}/{ordinal}"))),
                 alias=f"{SOURCE}__{path}_{ordinal}",
-                version=version,
+                document_id=DocumentId(f"{SOURCE}/{path}"),
+                generation=Generation("bench"),
                 source=SOURCE,
                 title=path,
                 heading_chain=(),
@@ -116,15 +119,16 @@ def _chunks(path: str, texts: Sequence[str]) -> list[corpus.Chunk]:
     return chunks
 
 
-def document_of(chunks: Sequence[corpus.Chunk]) -> corpus.Document:
+def document_of(chunks: Sequence[Chunk]) -> Document:
     """The document that these chunks are all of."""
     first = chunks[0]
-    return corpus.Document(
-        version=first.version,
+    return Document(
+        document_id=first.document_id,
+        generation=first.generation,
         source=first.source,
         path=first.title,
         title=first.title,
-        format="text",
+        format=DocumentFormat.TEXT,
         content_sha256="0" * 64,
         size_bytes=sum(len(chunk.text) for chunk in chunks),
         page_count=0,
@@ -142,15 +146,13 @@ def unit_vectors(count: int, dimension: int, rng: np.random.Generator) -> NDArra
     return np.asarray(unit, np.float32)
 
 
-def embedded(
-    chunks: Sequence[corpus.Chunk], rng: np.random.Generator, dimension: int
-) -> list[corpus.EmbeddedChunk]:
+def embedded(chunks: Sequence[Chunk], rng: np.random.Generator, dimension: int) -> list[EmbeddedChunk]:
     """The chunks with two windows each, of synthetic vectors."""
     vectors = unit_vectors(2 * len(chunks), dimension, rng)
     made = []
     for number, chunk in enumerate(chunks):
         middle = (chunk.span.start + chunk.span.end) // 2
-        windows = (corpus.Span(chunk.span.start, middle), corpus.Span(middle, chunk.span.end))
+        windows = (Span(chunk.span.start, middle), Span(middle, chunk.span.end))
         own = vectors[2 * number : 2 * number + 2]
-        made.append(corpus.EmbeddedChunk(chunk, windows, own, tuple(stems_of(chunk.text))))
+        made.append(EmbeddedChunk(chunk, windows, own, tuple(stems_of(chunk.text))))
     return made

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from benchmarks.contracts import Contract, document_of, documents, embedded, unit_vectors
 from benchmarks.measuring import stopwatch
-from services.retrieval.corpus import Chunk, ChunkId, EmbeddedChunk, Generation, Version
+from corpus.chunks import Chunk, ChunkId
+from corpus.documents import Generation
+from services.retrieval.corpus import EmbeddedChunk
 from services.retrieval.store.port import Store
 
 SEED = 3
@@ -109,10 +111,11 @@ async def put(store: Store, chunks: Sequence[EmbeddedChunk]) -> None:
 
 def another_version(chunks: Sequence[Chunk], number: int, rng: np.random.Generator) -> list[EmbeddedChunk]:
     """The same document once more, of another generation."""
-    version = Version(chunks[0].version.document_id, Generation(f"bench-{number}"))
     renewed = [
         replace(
-            each, version=version, chunk_id=ChunkId(str(uuid.uuid5(uuid.UUID(each.chunk_id), str(number))))
+            each,
+            generation=Generation(f"bench-{number}"),
+            chunk_id=ChunkId(str(uuid.uuid5(uuid.UUID(each.chunk_id), str(number)))),
         )
         for each in chunks
     ]

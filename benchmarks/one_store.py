@@ -119,7 +119,7 @@ async def _searches(index: Index, asked: Sequence[str], nearest: Nearest, filled
     for where, scope in (
         ("everywhere", Scope()),
         ("in a tenth, by source", Scope(sources=(SOURCE,))),
-        ("in one document", Scope(document_ids=(last.version.document_id,))),
+        ("in one document", Scope(document_ids=(last.document_id,))),
     ):
         alone = await milliseconds(partial(_ask, store, scope), legs)
         queries = [SearchQuery(text, scope, background=True) for text in asked]
@@ -176,7 +176,7 @@ async def _lists(store: Store) -> list[Figure]:
     async def documents(_: int) -> None:
         after = None
         while page := await store.documents(Scope(), after, PAGE):
-            after = page[-1].version.document_id
+            after = page[-1].document_id
 
     words = question_stems("termination notice")
     return [

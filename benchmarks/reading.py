@@ -24,12 +24,15 @@ from benchmarks.contracts import (
     read_contract,
 )
 from benchmarks.measuring import Figure, stopwatch
+from corpus.chunks import ChunkId
+from corpus.definitions import Definition
+from corpus.spans import Span
 from corpus.stems import stems_of
 from services.ingest.parsing import pdf
 from services.ingest.parsing.pool import ChildLimits, parser_pool
 from services.ingest.parsing.tables import may_hold_table
 from services.ingest.reading import Job
-from services.retrieval import corpus
+from services.retrieval.corpus import EmbeddedChunk
 from services.retrieval.store.embedded.store import EmbeddedStore, open_store
 
 ROUNDS = 5
@@ -112,22 +115,23 @@ class Upload:
     """A file to read, and what there is to store of it, with synthetic vectors."""
 
     job: Job
-    chunks: list[corpus.EmbeddedChunk]
-    definitions: list[corpus.Definition]
+    chunks: list[EmbeddedChunk]
+    definitions: list[Definition]
 
 
 def _upload(contract: Contract) -> Upload:
     reading = contract.reading
     [chunks] = documents([contract], len(reading.chunks))
     definitions = [
-        corpus.Definition(
+        Definition(
             definition_id=each.definition_id,
-            version=chunks[0].version,
+            document_id=chunks[0].document_id,
+            generation=chunks[0].generation,
             term=each.term,
             text=each.text,
-            span=corpus.Span(each.span.start, each.span.end),
+            span=Span(each.span.start, each.span.end),
             pages=(),
-            chunk_id=corpus.ChunkId(each.chunk_id),
+            chunk_id=ChunkId(each.chunk_id),
             source=each.source,
             title=each.title,
             section=each.section,

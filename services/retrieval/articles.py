@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 
 from chassis.errors import InvalidInput, NotFound
-from services.retrieval.corpus import Article, ArticleId, Scope, Version
+from corpus.documents import Version
+from services.retrieval.corpus import Article, ArticleId, Scope
 from services.retrieval.paging import Page, page_position, page_token
 from services.retrieval.queries import at_most, visible
 from services.retrieval.store.port import Store

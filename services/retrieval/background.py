@@ -15,8 +15,9 @@ from typing import Self
 
 import numpy as np
 
+from corpus.documents import DocumentId, Version
 from services.retrieval.bm25 import ShareBM25
-from services.retrieval.corpus import DocumentId, EmbeddedChunk, Vectors, Version
+from services.retrieval.corpus import EmbeddedChunk, Vectors
 from services.retrieval.evidence import KEYWORD_WEIGHT, LEXICON_WEIGHT, Question
 from services.retrieval.lexicon import without_stop_words
 

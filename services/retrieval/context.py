@@ -14,8 +14,11 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from chassis.errors import InvalidInput
+from corpus.chunks import Chunk, ChunkId, ContextPart
+from corpus.documents import Document, DocumentId
+from corpus.spans import Span
 from inference.tokens import TokenCounter
-from services.retrieval.corpus import Chunk, ChunkId, ContextPart, Document, DocumentId, Scope, Span
+from services.retrieval.corpus import Scope
 from services.retrieval.queries import Limits, SearchQuery, check_scope
 from services.retrieval.reading import VersionReplaced
 from services.retrieval.search import Searcher
@@ -93,7 +96,7 @@ def arrange(chunks: Iterable[Chunk]) -> list[ContextPassage]:
     texts = set[tuple[str, ...]]()
     shown: dict[DocumentId, int] = {}
     for chunk in sorted(chunks, key=_place):
-        document_id = chunk.version.document_id
+        document_id = chunk.document_id
         start = _start(chunk, shown.get(document_id, 0))
         contexts = (*chunk.context_before, *chunk.context_after)
         said = (chunk.content_sha256, *(part.text for part in contexts))
@@ -190,7 +193,7 @@ class Assembler:
         after: DocumentId | None = None
         while page := await self._store.documents(scope, after, DOCUMENTS_AT_ONCE):
             documents += page
-            after = page[-1].version.document_id
+            after = page[-1].document_id
         return documents
 
     async def _packed(self, ranked: Sequence[Chunk], budget: int) -> Packed:
@@ -210,7 +213,7 @@ class _Turns:
         """`wanted` chunks are about to be taken."""
         self._store = store
         self._page_size = wanted // max(1, len(documents)) + 1
-        self._waiting = deque(_Reading(document.version.document_id) for document in documents)
+        self._waiting = deque(_Reading(document.document_id) for document in documents)
 
     async def take(self, count: int) -> list[Chunk]:
         """The next chunks; fewer than `count` only when no document has more."""
@@ -244,7 +247,7 @@ def _estimate(budget: int) -> int:
 
 
 def _place(chunk: Chunk) -> tuple[str, DocumentId, int]:
-    return chunk.source, chunk.version.document_id, chunk.ordinal
+    return chunk.source, chunk.document_id, chunk.ordinal
 
 
 def _start(chunk: Chunk, shown: int) -> int:
@@ -261,7 +264,7 @@ def _block(passage: ContextPassage) -> str:
     text = chunk.text[span.start - chunk.span.start : span.end - chunk.span.start]
     header = f"{chunk.table_header}\n" if chunk.table_header else ""
     return (
-        f'[Source: "{_line(chunk.title)}" (id: {chunk.version.document_id}), Section: "{_line(section)}"]\n'
+        f'[Source: "{_line(chunk.title)}" (id: {chunk.document_id}), Section: "{_line(section)}"]\n'
         f"{_contexts(BEFORE, chunk, chunk.context_before, span)}{_as_text(header + text)}\n"
         f"{_contexts(AFTER, chunk, chunk.context_after, span)}"
     )

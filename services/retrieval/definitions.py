@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from chassis.errors import InvalidInput
-from services.retrieval.corpus import Definition, DocumentId, Scope, source_of
+from corpus.definitions import Definition
+from corpus.documents import DocumentId, source_of
+from services.retrieval.corpus import Scope
 from services.retrieval.paging import Page, page_position, page_token
 from services.retrieval.queries import check_scope
 from services.retrieval.store.port import Store
@@ -75,9 +77,7 @@ async def resolve(
                 resolved[definition.definition_id] = ResolvedDefinition(
                     definition, depth, reading.used_by, conflicting(definition, known[use.term])
                 )
-                readings.append(
-                    Reading(Passage(definition.text, definition.version.document_id), definition.term)
-                )
+                readings.append(Reading(Passage(definition.text, definition.document_id), definition.term))
     return list(resolved.values())
 
 
@@ -99,7 +99,7 @@ class Reading:
             return [definition for source in sources for definition in _first_document(known, source)]
         if self.passage.text[use.start].islower():
             known = [definition for definition in known if not definition.term[:1].isupper()]
-        own = [definition for definition in known if definition.version.document_id == document_id]
+        own = [definition for definition in known if definition.document_id == document_id]
         return _distinct(own) or _first_document(known, source_of(document_id))
 
 
@@ -114,7 +114,7 @@ def conflicting(definition: Definition, others: Sequence[Definition]) -> tuple[D
 
     Those of other sources come first; at most `MAX_CONFLICTING`.
     """
-    foreign = [each for each in others if each.version.document_id != definition.version.document_id]
+    foreign = [each for each in others if each.document_id != definition.document_id]
     foreign.sort(key=lambda each: each.source == definition.source)
     return tuple(_distinct([definition, *foreign])[1 : MAX_CONFLICTING + 1])
 

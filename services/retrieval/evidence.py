@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from corpus.spans import Span
 from services.retrieval.bm25 import Bag, ShareBM25
-from services.retrieval.corpus import Passage, Span, Vector
+from services.retrieval.corpus import Passage, Vector
 from services.retrieval.lexicon import without_stop_words
 
 MEASURED_MODEL = "all-MiniLM-L6-v2"

@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from uuid import UUID, uuid5
 
 from chassis.errors import InvalidInput
-from services.retrieval.corpus import Chunk, ChunkId, Definition, Span, Version
+from corpus.chunks import Chunk, ChunkId
+from corpus.definitions import Definition
+from corpus.documents import Version
+from corpus.spans import Span
 
 CHUNKS = UUID("5d3c1c5e-6a53-4a0c-9b61-6b1f0b6f7f6e")
 """Namespace of chunk ids, see `clausegate.corpus.v1.Chunk.chunk_id`."""

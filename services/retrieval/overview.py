@@ -12,8 +12,10 @@ from typing import ParamSpec, TypeVar
 
 from chassis.errors import ServiceError
 from chassis.limits.deadlines import set_deadline
+from corpus.chunks import Chunk, ChunkId
+from corpus.documents import DocumentId, Version
 from services.retrieval.background import MAX_CHUNKS, Sample, SampledDocument, choose
-from services.retrieval.corpus import EVERYWHERE, Chunk, ChunkId, DocumentId, EmbeddedChunk, Version
+from services.retrieval.corpus import EVERYWHERE, EmbeddedChunk
 from services.retrieval.routing import Head, HeadIndex
 from services.retrieval.sizes import IndexSize
 from services.retrieval.store.port import Store

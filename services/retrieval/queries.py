@@ -12,7 +12,8 @@ from enum import StrEnum
 from typing import TypeVar
 
 from chassis.errors import InvalidInput, NotFound, Precondition
-from services.retrieval.corpus import EVERYWHERE, DocumentId, Scope, Version
+from corpus.documents import DocumentId, Generation, Version
+from services.retrieval.corpus import EVERYWHERE, Scope
 from services.retrieval.store.port import Store
 
 Item = TypeVar("Item")
@@ -107,6 +108,21 @@ def count(value: int, field: str, *, default: int, limit: int) -> int:
     if value < 0:
         raise InvalidInput("Must not be negative.", field=field)
     return min(value, limit) or default
+
+
+def required_document_id(value: str) -> DocumentId:
+    """A document id that is there."""
+    if not value:
+        raise InvalidInput("Must not be empty.", field="document_id")
+    return DocumentId(value)
+
+
+def version_of(document_id: str, generation: str, field: str) -> Version:
+    """The version that two required fields below `field` name."""
+    for name, value, limit in (("document_id", document_id, 1024), ("generation", generation, 64)):
+        if not 1 <= len(value.encode()) <= limit:
+            raise InvalidInput(f"Must have 1 to {limit:,} bytes.", field=f"{field}.{name}")
+    return Version(DocumentId(document_id), Generation(generation))
 
 
 def scope(sources: Sequence[str], document_ids: Sequence[str]) -> Scope:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from chassis.errors import Conflict, NotFound
+from corpus.chunks import Chunk, ChunkId
+from corpus.documents import Document, DocumentId
 from corpus.stems import stems_of
-from services.retrieval.corpus import Chunk, ChunkId, Document, DocumentId, Scope
+from services.retrieval.corpus import Scope
 from services.retrieval.paging import Page, page_of, page_position
 from services.retrieval.queries import DocumentNotFound, check_scope
 from services.retrieval.store.port import Coverage, SourceCounts, Store
@@ -56,7 +58,7 @@ async def read_chunks(store: Store, chunk_ids: Sequence[ChunkId]) -> ReadChunks:
     for number, chunk_id in enumerate(chunk_ids):
         if chunk_id not in found:
             raise ChunkNotFound(f"No live chunk has this id: {chunk_id}", field=f"chunk_ids[{number}]")
-    document_ids = tuple(dict.fromkeys(each.version.document_id for each in found.values()))
+    document_ids = tuple(dict.fromkeys(each.document_id for each in found.values()))
     documents = await store.documents(Scope(document_ids=document_ids), None, len(document_ids))
     return ReadChunks(tuple(found[chunk_id] for chunk_id in chunk_ids), tuple(documents), revision)
 
@@ -80,13 +82,13 @@ async def list_chunks(store: Store, document_id: DocumentId, size: int, token: s
     if not chunks:
         await read_document(store, document_id)
     # A token is given only where more follows: no chunks after it are another version too.
-    if token and (not chunks or chunks[0].version.generation != generation):
+    if token and (not chunks or chunks[0].generation != generation):
         raise VersionReplaced(f"The document was replaced meanwhile: {document_id}", field="page_token")
     return page_of(chunks, _fitting(chunks[:size]), _position, "chunks", document_id)
 
 
 def _position(chunk: Chunk) -> str:
-    return f"{chunk.version.generation} {chunk.ordinal}"
+    return f"{chunk.generation} {chunk.ordinal}"
 
 
 def _fitting(chunks: Sequence[Chunk]) -> int:
@@ -108,7 +110,7 @@ async def list_documents(store: Store, scope: Scope, size: int, token: str) -> P
     await check_scope(store, scope)
     after = page_position(token, "documents", scope)
     documents = await store.documents(scope, DocumentId(after) or None, size + 1)
-    return page_of(documents, size, lambda document: document.version.document_id, "documents", scope)
+    return page_of(documents, size, lambda document: document.document_id, "documents", scope)
 
 
 async def list_sources(store: Store, size: int, token: str) -> Page[SourceCounts]:

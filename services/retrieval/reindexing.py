@@ -18,9 +18,10 @@ from functools import partial
 from typing import Protocol
 
 from chassis.errors import Conflict
+from corpus.documents import Document, DocumentId, Version
 from inference.embedding.model import EmbeddingModel
 from services.retrieval import replacing
-from services.retrieval.corpus import EVERYWHERE, Document, DocumentId, Scope, Version
+from services.retrieval.corpus import EVERYWHERE, Scope
 from services.retrieval.replacing import ChunkBatch, Commit, DefinitionBatch, Header, Part
 from services.retrieval.store.port import Store
 
@@ -230,11 +231,11 @@ async def _parts(old: Store, document: Document) -> AsyncGenerator[Part, None]:
     sent = 0
     while sent < document.chunk_count:
         after = sent - 1 if sent else None
-        chunks = await old.chunks_of(document.version.document_id, after, CHUNKS_A_BATCH)
+        chunks = await old.chunks_of(document.document_id, after, CHUNKS_A_BATCH)
         _check(document.version, [chunk.version for chunk in chunks])
         yield ChunkBatch(tuple(replace(chunk, indexed_at=None) for chunk in chunks))
         sent += len(chunks)
-    scope = Scope(document_ids=(document.version.document_id,))
+    scope = Scope(document_ids=(document.document_id,))
     terms = await old.defined_terms(scope) if document.definition_count else ()
     sent = 0
     for start in range(0, len(terms), TERMS_A_BATCH):
@@ -275,4 +276,4 @@ async def _documents(store: Store) -> AsyncGenerator[Document, None]:
 
 
 def _id(document: Document) -> DocumentId:
-    return document.version.document_id
+    return document.document_id

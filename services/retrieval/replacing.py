@@ -6,17 +6,11 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 
 from chassis.errors import InvalidInput, PermissionDenied
+from corpus.chunks import Chunk, ChunkId, TextDoubtKind
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentId, Version, source_of
 from inference.embedding.model import EmbeddingModel
-from services.retrieval.corpus import (
-    Chunk,
-    ChunkId,
-    Definition,
-    Document,
-    DocumentId,
-    Vector,
-    Version,
-    source_of,
-)
+from services.retrieval.corpus import Vector
 from services.retrieval.queries import DocumentNotFound
 from services.retrieval.store.port import Committed, Store
 from services.retrieval.windows import embed_chunks, window_vectors
@@ -147,6 +141,8 @@ class Arriving:
                 raise InvalidInput("Chunks must be sent in document order.", field=f"{at}.ordinal")
             if len(chunk.text) != chunk.span.end - chunk.span.start or not chunk.text:
                 raise InvalidInput("The text must have the length of its span.", field=f"{at}.span")
+            if any(doubt.kind is TextDoubtKind.UNKNOWN for doubt in chunk.doubts):
+                raise InvalidInput("Must be a kind of doubt.", field=f"{at}.doubts.kind")
         self.chunks += len(chunks)
         return [chunk for chunk in chunks if self.stored.get(chunk.chunk_id) != chunk.digest]
 

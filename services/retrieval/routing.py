@@ -17,9 +17,9 @@ from typing import Self
 
 import numpy as np
 
+from corpus.documents import DocumentId
 from corpus.stems import stems_of
 from services.retrieval.bm25 import ShareBM25
-from services.retrieval.corpus import DocumentId
 from services.retrieval.lexicon import content_stems, is_question_word
 
 HEAD_WORDS = 300

@@ -10,9 +10,10 @@ from typing import Self
 
 from chassis.errors import Conflict
 from chassis.telemetry import stage
+from corpus.chunks import Chunk, ChunkId
 from inference.embedding.model import EmbeddingModel
 from services.retrieval.background import UNCALIBRATED, Background
-from services.retrieval.corpus import Chunk, ChunkId, Hits, Passage, Scope, Vector
+from services.retrieval.corpus import Hits, Passage, Scope, Vector
 from services.retrieval.definitions import Glossary
 from services.retrieval.evidence import (
     MEASURED_MODEL,

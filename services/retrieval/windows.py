@@ -13,9 +13,11 @@ from itertools import chain
 
 import numpy as np
 
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from corpus.stems import stems_of
 from inference.embedding.model import EmbeddingModel, TokenSpans
-from services.retrieval.corpus import Chunk, EmbeddedChunk, Span, Vector
+from services.retrieval.corpus import EmbeddedChunk, Vector
 
 MAX_WINDOW_TOKENS = 200
 MAX_OVERLAP_TOKENS = 60

@@ -26,9 +26,10 @@ from clausegate.retrieval.v1 import (
     project_service_pb2_grpc,
     retrieval_service_pb2_grpc,
 )
-from services.retrieval.corpus import DocumentId, Generation, Version
+from corpus.codec import from_message
+from corpus.documents import DocumentId, Generation, Version
+from corpus.spans import Span
 from services.retrieval.ids import chunk_id_of, definition_id_of
-from services.retrieval.servicers.wire import span_of
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 from tests.contract.store import weaviate_server
@@ -95,7 +96,7 @@ class Text:
         source, _, path = self.document_id.partition("/")
         return with_digest(
             definition_pb2.Definition(
-                definition_id=definition_id_of(self._version, span_of(self.span(number)), term),
+                definition_id=definition_id_of(self._version, from_message(self.span(number), Span), term),
                 term=term,
                 text=self.paragraphs[number],
                 span=self.span(number),

@@ -29,9 +29,10 @@ from clausegate.corpus.v1.span_pb2 import PageSpan, Span
 from clausegate.digests import contents_digest
 from clausegate.retrieval.v1 import index_service_pb2 as index_pb2
 from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceStub
+from corpus import spans
+from corpus.documents import DocumentId, Generation, Version
 from services.answer.settings import AnswerSettings
 from services.answer.wiring import answer
-from services.retrieval import corpus
 from services.retrieval.ids import chunk_id_of, definition_id_of
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
@@ -69,8 +70,8 @@ class File:
         return hashlib.sha256(self.text.encode()).hexdigest()[:32]
 
     @property
-    def version(self) -> corpus.Version:
-        return corpus.Version(corpus.DocumentId(self.document_id), corpus.Generation(self.generation))
+    def version(self) -> Version:
+        return Version(DocumentId(self.document_id), Generation(self.generation))
 
 
 CME = File(
@@ -157,7 +158,7 @@ def definitions_of(file: File, chunks: Sequence[Chunk]) -> list[Definition]:
     for term in file.terms:
         entry = re.search(rf"“{term}” means [^.]+\.", file.text)
         assert entry is not None
-        place = corpus.Span(entry.start(), entry.end())
+        place = spans.Span(entry.start(), entry.end())
         found.append(
             Definition(
                 definition_id=definition_id_of(file.version, place, term),

@@ -22,7 +22,8 @@ from chassis.errors import ServiceError
 from clausegate.retrieval.v1.document_service_pb2 import GetDocumentRequest
 from clausegate.retrieval.v1.index_service_pb2 import RemoveDocumentRequest
 from clausegate.retrieval.v1.retrieval_service_pb2 import SearchRequest
-from services.retrieval.corpus import Article, ArticleId, DocumentId, Project, ProjectId, Scope
+from corpus.documents import DocumentId
+from services.retrieval.corpus import Article, ArticleId, Project, ProjectId, Scope
 from services.retrieval.reindex import Outcome, StillCurrent, run
 from services.retrieval.reindexing import CONCURRENT_DOCUMENTS
 from services.retrieval.settings import RetrievalSettings

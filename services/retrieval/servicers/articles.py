@@ -17,9 +17,10 @@ from chassis.errors import DataLoss, InvalidInput
 from clausegate.corpus.v1 import article_pb2
 from clausegate.retrieval.v1 import article_store_service_pb2 as wire
 from clausegate.retrieval.v1.article_store_service_pb2_grpc import ArticleStoreServiceServicer
+from corpus.documents import DocumentId, Generation, Version
 from services.retrieval import articles
 from services.retrieval.articles import CurrentArticle
-from services.retrieval.corpus import Article, ArticleId, DocumentId, Generation, Scope, Version
+from services.retrieval.corpus import Article, ArticleId, Scope
 from services.retrieval.indexes import Indexes
 from services.retrieval.queries import MAX_PAGE, count
 from services.retrieval.store.port import Store

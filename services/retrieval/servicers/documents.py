@@ -8,10 +8,9 @@ from chassis.auth import current_caller
 from clausegate.retrieval.v1 import document_service_pb2 as wire
 from clausegate.retrieval.v1.document_service_pb2_grpc import DocumentServiceServicer
 from services.retrieval.indexes import Indexes
-from services.retrieval.queries import MAX_PAGE, count, scope
+from services.retrieval.queries import MAX_PAGE, count, required_document_id, scope
 from services.retrieval.reading import list_documents, list_sources, read_document
 from services.retrieval.servicers.intact import document_to_wire
-from services.retrieval.servicers.wire import required_document_id
 
 Context = grpc.aio.ServicerContext[object, object]
 

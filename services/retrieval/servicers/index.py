@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from typing import TypeVar
 
 import grpc
 
 from chassis.auth import current_caller
 from chassis.errors import InvalidInput
+from clausegate.corpus.v1 import chunk_pb2, document_pb2
 from clausegate.retrieval.v1 import index_service_pb2 as wire
 from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceServicer
-from services.retrieval.corpus import Generation
+from corpus.chunks import Chunk
+from corpus.codec import from_message
+from corpus.definitions import Definition
+from corpus.documents import Document, Generation
 from services.retrieval.ids import check_chunk_ids, check_definition_ids
 from services.retrieval.indexes import Indexes
+from services.retrieval.queries import required_document_id, version_of
 from services.retrieval.reading import read_document
 from services.retrieval.replacing import (
     ChunkBatch,
@@ -26,17 +33,11 @@ from services.retrieval.replacing import (
     replace,
 )
 from services.retrieval.servicers.intact import Arrived, document_to_wire, is_intact
-from services.retrieval.servicers.wire import (
-    chunk_of,
-    definition_of,
-    document_of,
-    required_document_id,
-    version_of,
-)
 from services.retrieval.store.port import Committed
 from services.retrieval.wholeness import report
 
 Requests = AsyncIterator[wire.ReplaceDocumentRequest]
+Dated = TypeVar("Dated", chunk_pb2.Chunk, document_pb2.Document)
 Context = grpc.aio.ServicerContext[object, object]
 
 
@@ -111,22 +112,31 @@ async def _parts(requests: Requests) -> AsyncIterator[Part]:
                 generation = version.generation
                 yield Header(version)
             case "chunks":
-                chunks = tuple(map(chunk_of, request.chunks.chunks))
+                chunks = tuple(from_message(_undated(each), Chunk) for each in request.chunks.chunks)
                 check_chunk_ids(chunks)
                 arrived.check_chunks(chunks)
                 yield ChunkBatch(chunks)
             case "definitions":
                 sent = request.definitions.definitions
-                definitions = tuple(definition_of(each, generation) for each in sent)
+                definitions = tuple(
+                    dataclasses.replace(from_message(each, Definition), generation=generation)
+                    for each in sent
+                )
                 check_definition_ids(definitions)
                 arrived.check_definitions(definitions)
                 yield DefinitionBatch(definitions)
             case "commit":
-                document = document_of(request.commit.document)
+                document = from_message(_undated(request.commit.document), Document)
                 arrived.check_document(document)
                 yield Commit(document)
             case None:
                 raise InvalidInput("A message must have a part.", field="part")
+
+
+def _undated(message: Dated) -> Dated:
+    """What ingest sends; when it was indexed is for the index to say."""
+    message.ClearField("indexed_at")
+    return message
 
 
 def _response(event: StoredChunks | Committed) -> wire.ReplaceDocumentResponse:

@@ -13,8 +13,11 @@ from collections.abc import AsyncIterator, Sequence
 from chassis.errors import DataLoss, InvalidInput
 from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2
 from clausegate.digests import Digested, contents_digest, digest_of
-from services.retrieval.corpus import Chunk, Definition, Document, DocumentId, Scope
-from services.retrieval.servicers.wire import chunk_message, definition_message, document_message
+from corpus.chunks import Chunk
+from corpus.codec import to_message
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentId
+from services.retrieval.corpus import Scope
 from services.retrieval.store.port import Store
 
 CHUNKS_AT_ONCE = 200
@@ -35,25 +38,25 @@ class IndexDamaged(DataLoss):
 
 def chunk_to_wire(chunk: Chunk) -> chunk_pb2.Chunk:
     """A chunk as callers see it. Raises `IndexDamaged`."""
-    message = chunk_message(chunk)
+    message = to_message(chunk, chunk_pb2.Chunk)
     if not _is_chunk(message):
-        _damaged(chunk.version.document_id, chunk=chunk.chunk_id)
+        _damaged(chunk.document_id, chunk=chunk.chunk_id)
     return message
 
 
 def definition_to_wire(definition: Definition) -> definition_pb2.Definition:
     """A definition as callers see it. Raises `IndexDamaged`."""
-    message = definition_message(definition)
+    message = to_message(definition, definition_pb2.Definition)
     if not _is_as_written(message):
-        _damaged(definition.version.document_id, definition=definition.definition_id)
+        _damaged(definition.document_id, definition=definition.definition_id)
     return message
 
 
 def document_to_wire(document: Document) -> document_pb2.Document:
     """A document as callers see it. Raises `IndexDamaged`."""
-    message = document_message(document)
+    message = to_message(document, document_pb2.Document)
     if not _is_as_written(message):
-        _damaged(document.version.document_id)
+        _damaged(document.document_id)
     return message
 
 
@@ -88,20 +91,20 @@ async def is_intact(store: Store, document: Document) -> bool:
         return False
     recorded = document.contents_sha256
     whole = not recorded or contents_digest(each.digest for each in parts) == recorded
-    return whole and _is_as_written(document_message(document))
+    return whole and _is_as_written(to_message(document, document_pb2.Document))
 
 
 async def _parts(
     store: Store, document: Document
 ) -> AsyncIterator[chunk_pb2.Chunk | definition_pb2.Definition]:
-    document_id, after = document.version.document_id, None
+    document_id, after = document.document_id, None
     while page := await store.chunks_of(document_id, after, CHUNKS_AT_ONCE):
         for chunk in page:
-            yield chunk_message(chunk)
+            yield to_message(chunk, chunk_pb2.Chunk)
         after = page[-1].ordinal
     scope = Scope(document_ids=(document_id,))
     for definition in await store.definitions(await store.defined_terms(scope), scope):
-        yield definition_message(definition)
+        yield to_message(definition, definition_pb2.Definition)
 
 
 class Arrived:
@@ -113,7 +116,7 @@ class Arrived:
     def check_chunks(self, chunks: Sequence[Chunk]) -> None:
         """Raise `InvalidInput` for the first chunk whose text or digest is not what it says."""
         for number, chunk in enumerate(chunks):
-            message, at = chunk_message(chunk), f"chunks.chunks[{number}]"
+            message, at = to_message(chunk, chunk_pb2.Chunk), f"chunks.chunks[{number}]"
             if not _has_its_text(message):
                 raise InvalidInput("Must be the SHA-256 of the text.", field=f"{at}.content_sha256")
             _check_digest(message, f"{at}.digest")
@@ -122,12 +125,14 @@ class Arrived:
     def check_definitions(self, definitions: Sequence[Definition]) -> None:
         """Raise `InvalidInput` for the first whose digest is not its own."""
         for number, definition in enumerate(definitions):
-            _check_digest(definition_message(definition), f"definitions.definitions[{number}].digest")
+            _check_digest(
+                to_message(definition, definition_pb2.Definition), f"definitions.definitions[{number}].digest"
+            )
         self._digests += [definition.digest for definition in definitions]
 
     def check_document(self, document: Document) -> None:
         """Raise `InvalidInput` unless it is the document of all that was checked before."""
-        _check_digest(document_message(document), "commit.document.digest")
+        _check_digest(to_message(document, document_pb2.Document), "commit.document.digest")
         if document.contents_sha256 != contents_digest(self._digests):
             message = "Must be the digest of the chunks and definitions that were sent."
             raise InvalidInput(message, field="commit.document.contents_sha256")

@@ -10,11 +10,10 @@ import grpc
 from chassis.auth import current_caller
 from clausegate.retrieval.v1 import project_service_pb2 as wire
 from clausegate.retrieval.v1.project_service_pb2_grpc import ProjectServiceServicer
+from corpus.codec import to_message
 from services.retrieval import projects
-from services.retrieval.corpus import Project
 from services.retrieval.indexes import Indexes
 from services.retrieval.queries import MAX_PAGE, count
-from services.retrieval.servicers.wire import timestamp
 from services.retrieval.store.records import Records
 
 Context = grpc.aio.ServicerContext[object, object]
@@ -33,14 +32,14 @@ class ProjectServicer(ProjectServiceServicer):
         """Create a project."""
         new = projects.project(request.project_id, request.display_name, request.sources, self._now())
         created = await projects.create(await self._records(), new)
-        return wire.CreateProjectResponse(project=_project(created))
+        return wire.CreateProjectResponse(project=to_message(created, wire.Project))
 
     async def GetProject(  # noqa: N802
         self, request: wire.GetProjectRequest, context: Context
     ) -> wire.GetProjectResponse:
         """Read one project."""
         found = await projects.read(await self._records(), request.project_id)
-        return wire.GetProjectResponse(project=_project(found))
+        return wire.GetProjectResponse(project=to_message(found, wire.Project))
 
     async def ListProjects(  # noqa: N802
         self, request: wire.ListProjectsRequest, context: Context
@@ -48,7 +47,10 @@ class ProjectServicer(ProjectServiceServicer):
         """Read a page of projects."""
         size = count(request.page_size, "page_size", default=50, limit=MAX_PAGE)
         page = await projects.list_projects(await self._records(), size, request.page_token)
-        return wire.ListProjectsResponse(projects=map(_project, page.items), next_page_token=page.next_token)
+        return wire.ListProjectsResponse(
+            projects=[to_message(each, wire.Project) for each in page.items],
+            next_page_token=page.next_token,
+        )
 
     async def UpdateProject(  # noqa: N802
         self, request: wire.UpdateProjectRequest, context: Context
@@ -56,7 +58,7 @@ class ProjectServicer(ProjectServiceServicer):
         """Replace a project."""
         changed = projects.project(request.project_id, request.display_name, request.sources, self._now())
         updated = await projects.update(await self._records(), changed)
-        return wire.UpdateProjectResponse(project=_project(updated))
+        return wire.UpdateProjectResponse(project=to_message(updated, wire.Project))
 
     async def DeleteProject(  # noqa: N802
         self, request: wire.DeleteProjectRequest, context: Context
@@ -68,13 +70,3 @@ class ProjectServicer(ProjectServiceServicer):
     async def _records(self) -> Records:
         index = await self._indexes.of(current_caller())
         return index.store.records
-
-
-def _project(project: Project) -> wire.Project:
-    return wire.Project(
-        project_id=project.project_id,
-        display_name=project.display_name,
-        sources=project.sources,
-        created_at=timestamp(project.created_at),
-        updated_at=timestamp(project.updated_at),
-    )

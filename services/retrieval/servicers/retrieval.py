@@ -8,22 +8,20 @@ import grpc
 
 from chassis.auth import current_caller
 from chassis.errors import InvalidInput
+from clausegate.corpus.v1 import span_pb2
 from clausegate.retrieval.v1 import retrieval_service_pb2 as wire
 from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceServicer
+from corpus.chunks import ChunkId
+from corpus.codec import to_message
+from corpus.documents import DocumentId
 from services.retrieval import queries
 from services.retrieval.context import Assembled, ContextQuery
-from services.retrieval.corpus import ChunkId, DocumentId
 from services.retrieval.definitions import DefinitionQuery, Passage, ResolvedDefinition
 from services.retrieval.indexes import Indexes
 from services.retrieval.queries import Limits, SearchMode, SearchQuery
 from services.retrieval.reading import count_terms, list_chunks, read_chunks
 from services.retrieval.search import Candidate, Found, Leg
 from services.retrieval.servicers.intact import chunk_to_wire, definition_to_wire, document_to_wire
-from services.retrieval.servicers.wire import (
-    required_document_id,
-    span_to_wire,
-    version_of,
-)
 
 Context = grpc.aio.ServicerContext[object, object]
 
@@ -80,7 +78,7 @@ class RetrievalServicer(RetrievalServiceServicer):
         self, request: wire.ListChunksRequest, context: Context
     ) -> wire.ListChunksResponse:
         """Read a page of a document's chunks."""
-        document_id = required_document_id(request.document_id)
+        document_id = queries.required_document_id(request.document_id)
         size = queries.count(request.page_size, "page_size", default=50, limit=100)
         index = await self._indexes.whole(current_caller())
         page = await list_chunks(index.store, document_id, size, request.page_token)
@@ -134,7 +132,7 @@ def _search_query(request: wire.SearchRequest) -> SearchQuery:
         background=request.background,
         route=request.route if request.HasField("route") else True,
         at_least=tuple(
-            version_of(each.document_id, each.generation, f"at_least[{n}]") for n, each in versions
+            queries.version_of(each.document_id, each.generation, f"at_least[{n}]") for n, each in versions
         ),
     )
 
@@ -172,9 +170,7 @@ def _found(found: Found) -> wire.SearchResponse:
             count=len(found.vector.hits) + len(found.keyword.hits),
             unique_chunks=len({*found.vector.hits, *found.keyword.hits}),
         ),
-        routed_documents=[
-            wire.RoutedDocument(document_id=each.document_id, score=each.score) for each in found.asked.routed
-        ],
+        routed_documents=[to_message(each, wire.RoutedDocument) for each in found.asked.routed],
         clause_question=found.asked.clause_question,
         keyword_stems=found.asked.keyword_stems,
         lexicon_stems=found.asked.lexicon_stems,
@@ -191,7 +187,7 @@ def _assembled(assembled: Assembled) -> wire.AssembleContextResponse:
     return wire.AssembleContextResponse(
         text=assembled.packed.text,
         passages=[
-            wire.ContextPassage(chunk=chunk_to_wire(each.chunk), span=span_to_wire(each.span))
+            wire.ContextPassage(chunk=chunk_to_wire(each.chunk), span=to_message(each.span, span_pb2.Span))
             for each in assembled.packed.passages
         ],
         token_count=assembled.packed.tokens,
@@ -220,10 +216,7 @@ def _candidate(candidate: Candidate) -> wire.Candidate:
             lexicon_share=evidence.lexicon_share,
             combined=evidence.combined,
         ),
-        windows=[
-            wire.WindowMatch(span=span_to_wire(window.span), similarity=window.similarity)
-            for window in candidate.windows
-        ],
+        windows=[to_message(window, wire.WindowMatch) for window in candidate.windows],
     )
 
 

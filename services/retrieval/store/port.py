@@ -20,20 +20,10 @@ from typing import Protocol
 from chassis.auth import names_tenant
 from chassis.errors import Conflict, InvalidInput, Precondition, Unavailable
 from chassis.readiness import Readiness
-from services.retrieval.corpus import (
-    EVERYWHERE,
-    Chunk,
-    ChunkId,
-    Definition,
-    Document,
-    DocumentId,
-    EmbeddedChunk,
-    Hits,
-    Passage,
-    Scope,
-    Vector,
-    Version,
-)
+from corpus.chunks import Chunk, ChunkId
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentId, Version
+from services.retrieval.corpus import EVERYWHERE, EmbeddedChunk, Hits, Passage, Scope, Vector
 from services.retrieval.store.records import Records
 
 MEAN_OF = 1000

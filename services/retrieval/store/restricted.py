@@ -17,20 +17,10 @@ from dataclasses import replace
 from typing_extensions import override
 
 from chassis.errors import SourceNotHeld
-from services.retrieval.corpus import (
-    EVERYWHERE,
-    Chunk,
-    ChunkId,
-    Definition,
-    Document,
-    DocumentId,
-    EmbeddedChunk,
-    Hits,
-    Scope,
-    Vector,
-    Version,
-    source_of,
-)
+from corpus.chunks import Chunk, ChunkId
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentId, Version, source_of
+from services.retrieval.corpus import EVERYWHERE, EmbeddedChunk, Hits, Scope, Vector
 from services.retrieval.store.port import (
     Committed,
     Coverage,
@@ -79,7 +69,7 @@ class RestrictedStore(Store):
 
     @override
     async def commit(self, document: Document) -> Committed:
-        self._check(document.version.document_id, document.source)
+        self._check(document.document_id, document.source)
         committed = await self._store.commit(document)
         return replace(committed, revision=await self.revision())
 
@@ -221,7 +211,7 @@ class RestrictedStore(Store):
         return replace(scope, sources=own) if own else None
 
     def _holds(self, chunk: Chunk) -> bool:
-        return chunk.source in self._sources and source_of(chunk.version.document_id) in self._sources
+        return chunk.source in self._sources and source_of(chunk.document_id) in self._sources
 
     def _check(self, document_id: DocumentId, *sources: str) -> None:
         """Raise `PermissionDenied` unless a write stays in the own sources."""

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from corpus.chunks import Chunk, ChunkId
 from corpus.stems import stems_of
 from services.retrieval.bm25 import Bag, bm25, lucene_idf
-from services.retrieval.corpus import Chunk, ChunkId, Hit, Hits, Passage, Scope
+from services.retrieval.corpus import Hit, Hits, Passage, Scope
 from services.retrieval.store.port import LegHits, Legs, Store
 
 MIN_FOUND = 50

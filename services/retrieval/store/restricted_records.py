@@ -13,8 +13,9 @@ from typing import TypeVar
 from typing_extensions import override
 
 from chassis.errors import PermissionDenied, SourceNotHeld
+from corpus.documents import source_of
 from services.retrieval.articles import fold_title
-from services.retrieval.corpus import Article, ArticleId, Project, ProjectId, source_of
+from services.retrieval.corpus import Article, ArticleId, Project, ProjectId
 from services.retrieval.store.records import Records
 
 Record = TypeVar("Record", Project, Article)

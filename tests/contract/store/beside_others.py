@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 
-from services.retrieval.corpus import Article, ArticleId, Project, ProjectId, Scope, Version
+from corpus.documents import Version
+from services.retrieval.corpus import Article, ArticleId, Project, ProjectId, Scope
 from services.retrieval.store.port import Store
 from services.retrieval.store.restricted import RestrictedStore
 from tests.contract.store import weaviate_server

@@ -12,24 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
+from corpus.chunks import Chunk, ChunkId, ContextPart, TextDoubt, TextDoubtKind
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentId, Generation, Version
+from corpus.spans import PageSpan, SectionSpan, Span
 from corpus.stems import stems_of
-from services.retrieval.corpus import (
-    Chunk,
-    ChunkId,
-    ContextPart,
-    Definition,
-    Document,
-    DocumentId,
-    EmbeddedChunk,
-    Generation,
-    PageSpan,
-    SectionSpan,
-    Span,
-    TextDoubt,
-    TextDoubtKind,
-    Vector,
-    Version,
-)
+from services.retrieval.corpus import EmbeddedChunk, Vector
 from services.retrieval.store.embedded.stores import EmbeddedStores
 from services.retrieval.store.port import Committed, Store
 
@@ -93,7 +81,8 @@ class Draft:
     @property
     def document(self) -> Document:
         return Document(
-            version=self.version,
+            document_id=DocumentId(self.document_id),
+            generation=Generation(self.generation),
             source=self.source,
             path=self.document_id.split("/", maxsplit=1)[1],
             title=self.title,
@@ -122,7 +111,8 @@ class Draft:
         chunk = Chunk(
             chunk_id=ChunkId(f"{self.document_id}#{self.generation}#{ordinal}"),
             alias=f"{self.document_id.replace('/', '__')}_{ordinal}",
-            version=self.version,
+            document_id=DocumentId(self.document_id),
+            generation=Generation(self.generation),
             source=self.source,
             title=self.title,
             heading_chain=self.headings,
@@ -155,7 +145,8 @@ class Draft:
     def _definition(self, number: int, term: str) -> Definition:
         return Definition(
             definition_id=f"{self.document_id}#{self.generation}#definition{number}",
-            version=self.version,
+            document_id=DocumentId(self.document_id),
+            generation=Generation(self.generation),
             term=term,
             text=f'"{term}" means something.',
             span=Span(10 * number, 10 * number + 9),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.retrieval.corpus import ChunkId
+from corpus.chunks import ChunkId
 from services.retrieval.reading import ChunkNotFound, read_chunks
 from services.retrieval.store.restricted import RestrictedStore
 from tests.contract.store import weaviate_server

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from services.retrieval.corpus import DocumentId, Scope
+from corpus.documents import DocumentId
+from services.retrieval.corpus import Scope
 from services.retrieval.store.port import IndexCounts, Legs
 from tests.contract.store.drafts import Draft, put, vector_of
 

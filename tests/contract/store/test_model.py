@@ -10,8 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from corpus.documents import DocumentId
 from corpus.stems import stems_of
-from services.retrieval.corpus import DocumentId, Scope
+from services.retrieval.corpus import Scope
 from services.retrieval.store.port import IncompleteVersion, IndexCounts
 from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import Draft, open_embedded, put, vector_of

@@ -1,7 +1,9 @@
 import pytest
 
+from corpus.chunks import ChunkId
+from corpus.documents import DocumentId
 from corpus.stems import stems_of
-from services.retrieval.corpus import ChunkId, DocumentId, Scope
+from services.retrieval.corpus import Scope
 from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
 from tests.contract.store.drafts import Draft, put, recently
 

@@ -4,17 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from corpus.documents import DocumentId, Generation, Version
 from corpus.stems import stems_of
-from services.retrieval.corpus import (
-    Article,
-    ArticleId,
-    DocumentId,
-    Generation,
-    Project,
-    ProjectId,
-    Scope,
-    Version,
-)
+from services.retrieval.corpus import Article, ArticleId, Project, ProjectId, Scope
 from services.retrieval.store.port import IndexCounts
 from tests.contract.store.drafts import Draft, put, vector_of
 

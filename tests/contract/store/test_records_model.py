@@ -12,17 +12,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from corpus.documents import DocumentId, Generation, Version
 from services.retrieval.articles import fold_title
-from services.retrieval.corpus import (
-    Article,
-    ArticleId,
-    DocumentId,
-    Generation,
-    Project,
-    ProjectId,
-    Scope,
-    Version,
-)
+from services.retrieval.corpus import Article, ArticleId, Project, ProjectId, Scope
 from tests.contract.store import weaviate_server
 from tests.contract.store.drafts import open_embedded
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chassis.errors import PermissionDenied
+from corpus.documents import DocumentId
 from corpus.stems import stems_of
-from services.retrieval.corpus import ArticleId, DocumentId, ProjectId, Scope
+from services.retrieval.corpus import ArticleId, ProjectId, Scope
 from services.retrieval.store.port import Legs, Store
 from services.retrieval.store.restricted import RestrictedStore
 from tests.contract.store.beside_others import MOMENT, OTHERS, put_records_of_others, restricted

@@ -4,8 +4,9 @@ import math
 import numpy as np
 import pytest
 
+from corpus.documents import DocumentId
 from corpus.stems import stems_of
-from services.retrieval.corpus import DocumentId, Scope
+from services.retrieval.corpus import Scope
 from services.retrieval.store.port import LegHits, Legs
 from tests.contract.store.drafts import Draft, put, vector_of
 

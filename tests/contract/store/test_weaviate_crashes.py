@@ -14,8 +14,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from corpus.documents import DocumentId
 from corpus.stems import stems_of
-from services.retrieval.corpus import DocumentId, Scope
+from services.retrieval.corpus import Scope
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import IncompleteVersion, IndexCounts, Store, StoreUnavailable
 from services.retrieval.store.weaviate.keys import key_of

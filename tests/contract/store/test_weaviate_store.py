@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from services.retrieval.corpus import DocumentId, Scope
+from corpus.documents import DocumentId
+from services.retrieval.corpus import Scope
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.store.port import IndexCounts, StoreUnavailable
 from services.retrieval.store.weaviate.objects import chunk_object, document_object, staged_object

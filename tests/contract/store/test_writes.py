@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from corpus.documents import DocumentId
 from corpus.stems import stems_of
-from services.retrieval.corpus import DocumentId, Scope
+from services.retrieval.corpus import Scope
 from services.retrieval.store.port import IncompleteVersion, IndexCounts, VersionIsLive
 from tests.contract.store.drafts import Draft, put, recently, vector_of
 

@@ -9,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chassis.errors import InvalidInput
+from corpus.chunks import Chunk, ChunkId, ContextPart
+from corpus.documents import DocumentId, Generation
+from corpus.spans import Span
 from inference.tokens import TokenCounter, estimate
 from services.retrieval.context import (
     Assembler,
@@ -18,16 +21,7 @@ from services.retrieval.context import (
     pack,
     write,
 )
-from services.retrieval.corpus import (
-    Chunk,
-    ChunkId,
-    ContextPart,
-    DocumentId,
-    Generation,
-    Scope,
-    Span,
-    Version,
-)
+from services.retrieval.corpus import Scope
 from services.retrieval.queries import DocumentNotFound
 from services.retrieval.reading import VersionReplaced
 from tests.contract.store.drafts import Draft, open_embedded, put
@@ -47,7 +41,8 @@ def chunk(document_id, sentences, first=0, end=None, ordinal=0, **fields):
     made = Chunk(
         chunk_id=ChunkId(f"{document_id}#{ordinal}"),
         alias="",
-        version=Version(DocumentId(document_id), Generation("g1")),
+        document_id=DocumentId(document_id),
+        generation=Generation("g1"),
         source=document_id.split("/")[0],
         title="Agreement",
         heading_chain=("Schedule", "1.2 Fees"),

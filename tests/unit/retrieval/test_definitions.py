@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from services.retrieval.corpus import ChunkId, Definition, DocumentId, Generation, Span, Version
+from corpus.chunks import ChunkId
+from corpus.definitions import Definition
+from corpus.documents import DocumentId, Generation
+from corpus.spans import Span
 from services.retrieval.definitions import MAX_CONFLICTING, Passage, Reading, conflicting
 from services.retrieval.terms import DefinedTerms, fold_term
 
@@ -10,7 +13,8 @@ from services.retrieval.terms import DefinedTerms, fold_term
 def definition(document, text, term="Subscriber", start=0):
     return Definition(
         definition_id=f"{document}:{start}:{term}",
-        version=Version(DocumentId(document), Generation("1")),
+        document_id=DocumentId(document),
+        generation=Generation("1"),
         term=term,
         text=text,
         span=Span(start, start + len(text)),

@@ -10,18 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
+from corpus.chunks import Chunk, ChunkId
+from corpus.documents import DocumentId, Generation, Version
+from corpus.spans import Span
 from corpus.stems import stems_of
 from services.retrieval.background import MIN_DOCUMENTS, Sample, SampledDocument, choose
 from services.retrieval.bm25 import K1, B, Bag, ShareBM25
-from services.retrieval.corpus import (
-    Chunk,
-    ChunkId,
-    DocumentId,
-    EmbeddedChunk,
-    Generation,
-    Span,
-    Version,
-)
+from services.retrieval.corpus import EmbeddedChunk
 from services.retrieval.evidence import Question, weigh
 
 WORDS = st.sampled_from(["fee", "data", "audit", "right", "term", "notic"])
@@ -33,7 +28,8 @@ def embedded(text, *vectors, document="cme/a.txt"):
     chunk = Chunk(
         chunk_id=ChunkId(f"{document}:{text}"),
         alias="",
-        version=Version(DocumentId(document), Generation("1")),
+        document_id=DocumentId(document),
+        generation=Generation("1"),
         source="cme",
         title="",
         heading_chain=(),

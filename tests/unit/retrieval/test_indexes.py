@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from chassis.auth import Caller
+from corpus.documents import DocumentId
 from inference.tokens import token_counter
-from services.retrieval.corpus import DocumentId
 from services.retrieval.indexes import Indexes
 from tests.contract.store.drafts import DIMENSION, Draft, open_embedded, put
 

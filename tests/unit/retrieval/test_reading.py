@@ -2,8 +2,9 @@
 
 import pytest
 
+from clausegate.corpus.v1.chunk_pb2 import Chunk
+from corpus.codec import to_message
 from services.retrieval.reading import list_chunks
-from services.retrieval.servicers.wire import chunk_message
 from tests.contract.store.drafts import Draft, open_embedded, put
 
 MAX_MESSAGE_BYTES = 4 * 2**20
@@ -26,4 +27,4 @@ async def test_a_page_of_chunks_fits_a_message_whatever_its_headings_are(chunks,
         seen = await pages(store, draft, 100)
     assert [chunk.chunk_id for page in seen for chunk in page] == draft.ids
     assert len(seen) == count
-    assert all(sum(chunk_message(each).ByteSize() for each in page) < MAX_MESSAGE_BYTES for page in seen)
+    assert all(sum(to_message(each, Chunk).ByteSize() for each in page) < MAX_MESSAGE_BYTES for page in seen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.retrieval.corpus import DocumentId
+from corpus.documents import DocumentId
 from services.retrieval.routing import Head, HeadIndex
 
 PARTIES = [

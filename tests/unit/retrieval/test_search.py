@@ -5,19 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from corpus.chunks import Chunk, ChunkId
+from corpus.documents import DocumentId, Generation
+from corpus.spans import Span
 from corpus.stems import stems_of
 from services.retrieval.background import Sample
-from services.retrieval.corpus import (
-    Chunk,
-    ChunkId,
-    DocumentId,
-    Generation,
-    Hit,
-    Passage,
-    Scope,
-    Span,
-    Version,
-)
+from services.retrieval.corpus import Hit, Passage, Scope
 from services.retrieval.evidence import Question
 from services.retrieval.overview import Overview
 from services.retrieval.queries import SearchMode
@@ -32,7 +25,8 @@ def chunk(name):
     return Chunk(
         chunk_id=ChunkId(name),
         alias=name,
-        version=Version(DocumentId("cme/a.txt"), Generation("1")),
+        document_id=DocumentId("cme/a.txt"),
+        generation=Generation("1"),
         source="cme",
         title="",
         heading_chain=(),

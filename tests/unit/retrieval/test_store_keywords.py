@@ -1,4 +1,5 @@
-from services.retrieval.corpus import DocumentId, Scope
+from corpus.documents import DocumentId
+from services.retrieval.corpus import Scope
 from services.retrieval.store.embedded.keywords import Entry, KeywordIndex
 
 

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from services.retrieval.corpus import DocumentId, Scope
+from corpus.documents import DocumentId
+from services.retrieval.corpus import Scope
 from services.retrieval.store.embedded.store import open_store
 from tests.contract.store.drafts import DIMENSION, put, vector_of
 from tests.unit.retrieval.store_writer import BATCH_SIZE, BATCHES, DOCUMENTS, draft

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.chunks import Chunk, ChunkId
+from corpus.documents import DocumentId, Generation
+from corpus.spans import Span
 from inference.embedding.fetch import MODEL_FOLDER
 from inference.embedding.local import LocalEmbedding
-from services.retrieval.corpus import Chunk, ChunkId, DocumentId, Generation, Span, Version
 from services.retrieval.windows import (
     MAX_OVERLAP_TOKENS,
     MAX_WINDOW_TOKENS,
@@ -132,7 +134,8 @@ def chunk(text, start):
     return Chunk(
         chunk_id=ChunkId(f"chunk-{start}"),
         alias=f"cme__a.txt_{start}",
-        version=Version(DocumentId("cme/a.txt"), Generation("1")),
+        document_id=DocumentId("cme/a.txt"),
+        generation=Generation("1"),
         source="cme",
         title="A",
         heading_chain=(),

@@ -9,7 +9,7 @@ from itertools import groupby
 
 import numpy as np
 
-from services.retrieval.corpus import DocumentId
+from corpus.documents import DocumentId
 from services.retrieval.store.embedded.codes import CodeTable, decode
 from services.retrieval.store.embedded.database import Database
 from services.retrieval.store.embedded.keywords import Entry, KeywordIndex

@@ -17,8 +17,9 @@ from typing import cast
 import tantivy
 from tantivy import Occur, Query
 
+from corpus.documents import DocumentId
 from corpus.stems import stems_of
-from services.retrieval.corpus import DocumentId, Scope
+from services.retrieval.corpus import Scope
 
 LAYOUT = "keywords-1"
 """Name of the index's folder; another layout gets another folder."""

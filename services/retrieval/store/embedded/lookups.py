@@ -7,17 +7,10 @@ from itertools import groupby
 
 from typing_extensions import override
 
-from services.retrieval.corpus import (
-    EVERYWHERE,
-    Chunk,
-    ChunkId,
-    Definition,
-    Document,
-    DocumentId,
-    EmbeddedChunk,
-    Scope,
-    Version,
-)
+from corpus.chunks import Chunk, ChunkId
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentId, Version
+from services.retrieval.corpus import EVERYWHERE, EmbeddedChunk, Scope
 from services.retrieval.store.embedded.rows import (
     IN_SCOPE,
     listed,
@@ -141,7 +134,7 @@ class Lookups(Store):
         self, document_ids: Sequence[DocumentId], limit: int
     ) -> dict[DocumentId, Sequence[Chunk]]:
         found = await self._threads.found(read_chunk, FIRST_CHUNKS, (listed(document_ids), limit))
-        by_document = groupby(found, lambda chunk: chunk.version.document_id)
+        by_document = groupby(found, lambda chunk: chunk.document_id)
         return {document_id: tuple(chunks) for document_id, chunks in by_document}
 
     @override

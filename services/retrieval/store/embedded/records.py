@@ -9,17 +9,9 @@ from datetime import UTC, datetime
 
 from typing_extensions import override
 
+from corpus.documents import DocumentId, Generation, Version
 from services.retrieval.articles import fold_title
-from services.retrieval.corpus import (
-    Article,
-    ArticleId,
-    DocumentId,
-    Generation,
-    Project,
-    ProjectId,
-    Scope,
-    Version,
-)
+from services.retrieval.corpus import Article, ArticleId, Project, ProjectId, Scope
 from services.retrieval.store.embedded.rows import listed
 from services.retrieval.store.embedded.threads import Threads
 from services.retrieval.store.records import Records

@@ -9,25 +9,11 @@ from datetime import datetime
 
 import numpy as np
 
-from services.retrieval.corpus import (
-    Chunk,
-    ChunkId,
-    ContextPart,
-    Definition,
-    Document,
-    DocumentId,
-    EmbeddedChunk,
-    Generation,
-    PageSpan,
-    Passage,
-    Scope,
-    SectionSpan,
-    Span,
-    TextDoubt,
-    TextDoubtKind,
-    Vectors,
-    Version,
-)
+from corpus.chunks import Chunk, ChunkId, ContextPart, TextDoubt, TextDoubtKind
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentFormat, DocumentId, Generation
+from corpus.spans import PageSpan, SectionSpan, Span
+from services.retrieval.corpus import EmbeddedChunk, Passage, Scope, Vectors
 from services.retrieval.terms import fold_term
 
 CHUNK_COLUMNS = (
@@ -121,7 +107,8 @@ def read_chunk(row: sqlite3.Row) -> Chunk:
     return Chunk(
         chunk_id=ChunkId(row["chunk_id"]),
         alias=row["alias"],
-        version=_version(row),
+        document_id=DocumentId(row["document_id"]),
+        generation=Generation(row["generation"]),
         source=row["source"],
         title=row["title"],
         heading_chain=tuple(json.loads(row["heading_chain"])),
@@ -177,7 +164,8 @@ def read_definition(row: sqlite3.Row) -> Definition:
     """The definition of a row of definitions with its version's `document_id` and `generation`."""
     return Definition(
         definition_id=row["definition_id"],
-        version=_version(row),
+        document_id=DocumentId(row["document_id"]),
+        generation=Generation(row["generation"]),
         term=row["term"],
         text=row["text"],
         span=Span(row["span_start"], row["span_end"]),
@@ -219,11 +207,12 @@ def document_values(number: int, window_count: int, document: Document) -> dict[
 def read_document(row: sqlite3.Row) -> Document:
     """The document of a live row of versions."""
     return Document(
-        version=_version(row),
+        document_id=DocumentId(row["document_id"]),
+        generation=Generation(row["generation"]),
         source=row["source"],
         path=row["path"],
         title=row["title"],
-        format=row["format"],
+        format=DocumentFormat(row["format"]),
         content_sha256=row["content_sha256"],
         size_bytes=row["size_bytes"],
         page_count=row["page_count"],
@@ -244,10 +233,6 @@ def _embedding(row: sqlite3.Row) -> tuple[tuple[Span, ...], Vectors, tuple[str, 
     windows = _spans(row["windows"])
     vectors = np.frombuffer(row["data"], np.float32).reshape(len(windows), -1)
     return windows, vectors, tuple(row["stems"].split())
-
-
-def _version(row: sqlite3.Row) -> Version:
-    return Version(DocumentId(row["document_id"]), Generation(row["generation"]))
 
 
 def _ends(span: Span) -> tuple[int, int]:

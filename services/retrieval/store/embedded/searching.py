@@ -10,7 +10,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 import numpy as np
 from typing_extensions import override
 
-from services.retrieval.corpus import ChunkId, Hit, Hits, Scope, Vector
+from corpus.chunks import ChunkId
+from services.retrieval.corpus import Hit, Hits, Scope, Vector
 from services.retrieval.store.embedded.codes import Numbers
 from services.retrieval.store.embedded.rows import IN_SCOPE, read_passage, scope_values
 from services.retrieval.store.embedded.threads import Threads

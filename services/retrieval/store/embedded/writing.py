@@ -19,7 +19,9 @@ from datetime import datetime
 import numpy as np
 from typing_extensions import override
 
-from services.retrieval.corpus import Definition, Document, DocumentId, EmbeddedChunk, Version
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentId, Version
+from services.retrieval.corpus import EmbeddedChunk
 from services.retrieval.store.embedded import rows
 from services.retrieval.store.embedded.codes import encode
 from services.retrieval.store.embedded.database import Database
@@ -194,7 +196,7 @@ class Writing(Store):
 
     def _checked(self, document: Document) -> _Flip | IncompleteVersion:
         """What the flip needs to know, or why there can be none; nothing is changed then."""
-        document_id = document.version.document_id
+        document_id = document.document_id
         try:
             with self._staging(document.version) as (connection, number):
                 stored = connection.execute(STORED_COUNTS, {"number": number}).fetchone()

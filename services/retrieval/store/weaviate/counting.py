@@ -9,7 +9,8 @@ from uuid import UUID
 from typing_extensions import override
 from weaviate.collections.classes.filters import Filter
 
-from services.retrieval.corpus import DocumentId, Scope
+from corpus.documents import DocumentId
+from services.retrieval.corpus import Scope
 from services.retrieval.store.port import MEAN_OF
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.keys import key_of

@@ -15,17 +15,10 @@ from typing_extensions import override
 from weaviate.classes.aggregate import GroupByAggregate, Metrics
 from weaviate.classes.query import Filter, Sort
 
-from services.retrieval.corpus import (
-    EVERYWHERE,
-    Chunk,
-    ChunkId,
-    Definition,
-    Document,
-    DocumentId,
-    EmbeddedChunk,
-    Scope,
-    Version,
-)
+from corpus.chunks import Chunk, ChunkId
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentId, Version
+from services.retrieval.corpus import EVERYWHERE, EmbeddedChunk, Scope
 from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts, Store
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.keys import key_of, order_key
@@ -97,7 +90,7 @@ class Lookups(Store):
             "read chunks", self._names.chunks, keys, ["record"], filters.within(scope)
         )
         chunks = [read_chunk(each.properties) for each in found]
-        live = await self._live(chunk.version.document_id for chunk in chunks)
+        live = await self._live(chunk.document_id for chunk in chunks)
         return {chunk.chunk_id: _visible(chunk, live) for chunk in chunks if _is_live(chunk.version, live)}
 
     @override
@@ -105,7 +98,7 @@ class Lookups(Store):
         keys = [key_of(chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
         embedded = map(read_embedded_chunk, await self._with_vectors(keys, EMBEDDED_CHUNK))
         by_id = {each.chunk.chunk_id: each for each in embedded}
-        live = await self._live(each.chunk.version.document_id for each in by_id.values())
+        live = await self._live(each.chunk.document_id for each in by_id.values())
         return {
             chunk_id: replace(each, chunk=_visible(each.chunk, live))
             for chunk_id, each in by_id.items()
@@ -290,7 +283,7 @@ def _is_live(version: Version, live: Mapping[DocumentId, LiveDocument]) -> bool:
 
 
 def _visible(chunk: Chunk, live: Mapping[DocumentId, LiveDocument]) -> Chunk:
-    return replace(chunk, indexed_at=live[chunk.version.document_id].indexed_at)
+    return replace(chunk, indexed_at=live[chunk.document_id].indexed_at)
 
 
 def _are_all(chunks: Sequence[Chunk], after: int | None, limit: int, live: LiveDocument) -> bool:

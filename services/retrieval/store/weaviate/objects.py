@@ -13,25 +13,12 @@ import numpy as np
 from weaviate.collections.classes.data import DataObject
 from weaviate.collections.classes.internal import Object
 
+from corpus.chunks import Chunk, ChunkId, ContextPart, TextDoubt, TextDoubtKind
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentFormat, DocumentId, Generation, Version
+from corpus.spans import PageSpan, SectionSpan, Span
 from corpus.stems import stems_of
-from services.retrieval.corpus import (
-    Chunk,
-    ChunkId,
-    ContextPart,
-    Definition,
-    Document,
-    DocumentId,
-    EmbeddedChunk,
-    Generation,
-    PageSpan,
-    Passage,
-    SectionSpan,
-    Span,
-    TextDoubt,
-    TextDoubtKind,
-    Vectors,
-    Version,
-)
+from services.retrieval.corpus import EmbeddedChunk, Passage, Vectors
 from services.retrieval.store.weaviate.keys import ORDER_KEY, key_of, order_key
 from services.retrieval.store.weaviate.schema import WINDOWS
 from services.retrieval.terms import fold_term
@@ -81,9 +68,9 @@ def chunk_object(embedded: EmbeddedChunk) -> DataObject[dict[str, Any], None]:
     chunk = embedded.chunk
     properties = {
         "chunk_id": chunk.chunk_id,
-        "document_id": chunk.version.document_id,
-        "generation": chunk.version.generation,
-        "document_key": key_of(chunk.version.document_id),
+        "document_id": chunk.document_id,
+        "generation": chunk.generation,
+        "document_key": key_of(chunk.document_id),
         "version_key": version_key(chunk.version),
         "source_key": key_of(chunk.source),
         "ordinal": chunk.ordinal,
@@ -100,7 +87,7 @@ def read_chunk(values: Values) -> Chunk:
     """The chunk of an object's `record`, as it was put."""
     record = json.loads(values["record"])
     record |= {
-        "version": _version(record["version"]),
+        **_version(record["version"]),
         "heading_chain": tuple(record["heading_chain"]),
         "span": Span(*record["span"]),
         "pages": _pages(record["pages"]),
@@ -139,7 +126,7 @@ def definition_object(definition: Definition) -> DataObject[dict[str, Any], None
     folded_term = fold_term(definition.term)
     properties = {
         ORDER_KEY: order_key(definition.definition_id),
-        "document_key": key_of(definition.version.document_id),
+        "document_key": key_of(definition.document_id),
         "version_key": version_key(definition.version),
         "source_key": key_of(definition.source),
         "term_key": key_of(folded_term),
@@ -153,7 +140,7 @@ def read_definition(values: Values) -> Definition:
     """The definition of an object's `record`."""
     record = json.loads(values["record"])
     record |= {
-        "version": _version(record["version"]),
+        **_version(record["version"]),
         "span": Span(*record["span"]),
         "pages": _pages(record["pages"]),
     }
@@ -165,11 +152,11 @@ def document_object(
 ) -> DataObject[dict[str, Any], None]:
     """The object of a live document; its `indexed_at` is set."""
     assert document.indexed_at is not None
-    document_key = key_of(document.version.document_id)
+    document_key = key_of(document.document_id)
     properties = {
-        ORDER_KEY: order_key(document.version.document_id),
-        "document_id": document.version.document_id,
-        "generation": document.version.generation,
+        ORDER_KEY: order_key(document.document_id),
+        "document_id": document.document_id,
+        "generation": document.generation,
         "document_key": document_key,
         "source_key": key_of(document.source),
         "source": document.source,
@@ -187,7 +174,7 @@ def document_object(
 
 def read_version(values: Values) -> Version:
     """The version of an object with `VERSION`."""
-    return _version([values["document_id"], values["generation"]])
+    return Version(DocumentId(values["document_id"]), Generation(values["generation"]))
 
 
 def read_live_document(values: Values) -> LiveDocument:
@@ -203,7 +190,8 @@ def read_document(values: Values) -> Document:
     """The document of an object with `DOCUMENT`."""
     record = json.loads(values["record"])
     record |= {
-        "version": _version(record["version"]),
+        **_version(record["version"]),
+        "format": DocumentFormat(record["format"]),
         "unreadable_pages": tuple(record["unreadable_pages"]),
         # Records that were written before these were kept lack them.
         "scanned_pages": tuple(record.get("scanned_pages", ())),
@@ -225,18 +213,25 @@ def _value(of: type[Recorded], record: Mapping[str, Any]) -> Recorded:
 
 
 def _record(value: Chunk | Definition | Document) -> str:
-    """All fields by name but the time of the flip, which is not known yet; what is in them is lists."""
-    named = {each.name: getattr(value, each.name) for each in fields(value) if each.name != "indexed_at"}
+    """All fields by name but the time of the flip, which is not known yet; what is in them is lists.
+
+    Document and generation are one entry, `version`: records are read by other releases.
+    """
+    named = {
+        "version" if each.name == "document_id" else each.name: getattr(value, each.name)
+        for each in fields(value)
+        if each.name not in ("generation", "indexed_at")
+    }
+    named["version"] = [value.document_id, value.generation]
     return json.dumps(named, default=_parts)
 
 
-def _parts(value: Version | Span | PageSpan | SectionSpan | ContextPart | TextDoubt) -> list[object]:
+def _parts(value: Span | PageSpan | SectionSpan | ContextPart | TextDoubt) -> list[object]:
     return [getattr(value, each.name) for each in fields(value)]
 
 
-def _version(parts: list[str]) -> Version:
-    document_id, generation = parts
-    return Version(DocumentId(document_id), Generation(generation))
+def _version(parts: list[str]) -> dict[str, str]:
+    return dict(zip(VERSION, parts, strict=True))
 
 
 def _pages(parts: list[tuple[int, tuple[int, int]]]) -> tuple[PageSpan, ...]:

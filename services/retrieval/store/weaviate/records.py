@@ -12,17 +12,9 @@ from datetime import datetime
 from typing_extensions import override
 from weaviate.collections.classes.filters import Filter
 
+from corpus.documents import DocumentId, Generation, Version
 from services.retrieval.articles import fold_title
-from services.retrieval.corpus import (
-    Article,
-    ArticleId,
-    DocumentId,
-    Generation,
-    Project,
-    ProjectId,
-    Scope,
-    Version,
-)
+from services.retrieval.corpus import Article, ArticleId, Project, ProjectId, Scope
 from services.retrieval.store.records import Records
 from services.retrieval.store.weaviate.keys import key_of
 from services.retrieval.store.weaviate.named import NamedObjects, Values

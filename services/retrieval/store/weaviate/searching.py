@@ -18,17 +18,9 @@ from weaviate.classes.query import MetadataQuery
 from weaviate.collections.classes.filters import FilterReturn
 from weaviate.collections.classes.internal import Object
 
-from services.retrieval.corpus import (
-    ChunkId,
-    DocumentId,
-    Generation,
-    Hit,
-    Hits,
-    Passage,
-    Scope,
-    Vector,
-    Version,
-)
+from corpus.chunks import ChunkId
+from corpus.documents import DocumentId, Generation, Version
+from services.retrieval.corpus import Hit, Hits, Passage, Scope, Vector
 from services.retrieval.store.port import LegHits, Legs
 from services.retrieval.store.weaviate import filters
 from services.retrieval.store.weaviate.lookups import Lookups

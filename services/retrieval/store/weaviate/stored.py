@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.retrieval.corpus import Document
+from corpus.documents import Document
 from services.retrieval.store.port import IncompleteVersion
 
 
@@ -26,6 +26,6 @@ class Stored:
         """Raise `IncompleteVersion` unless it is."""
         if not self.is_whole(document):
             raise IncompleteVersion(
-                f"{document.version.document_id}: {self.chunks} of {document.chunk_count} chunks and "
+                f"{document.document_id}: {self.chunks} of {document.chunk_count} chunks and "
                 f"{len(self.terms)} of {document.definition_count} definitions are stored"
             )

@@ -36,16 +36,9 @@ from weaviate.collections.classes.data import DataObject
 from weaviate.collections.classes.filters import FilterReturn
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
-from services.retrieval.corpus import (
-    EVERYWHERE,
-    Definition,
-    Document,
-    DocumentId,
-    EmbeddedChunk,
-    Generation,
-    Scope,
-    Version,
-)
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentId, Generation, Version
+from services.retrieval.corpus import EVERYWHERE, EmbeddedChunk, Scope
 from services.retrieval.store.port import Committed, StoreUnavailable, VersionIsLive
 from services.retrieval.store.revisions import revision_of
 from services.retrieval.store.weaviate import filters
@@ -97,7 +90,7 @@ class Writing(Lookups):
 
     @override
     async def commit(self, document: Document) -> Committed:
-        document_id, version = document.version.document_id, version_key(document.version)
+        document_id, version = document.document_id, version_key(document.version)
         document_key = key_of(document_id)
         async with self._lock(document_id):
             live, staged, stored, _ = await asyncio.gather(
