@@ -45,8 +45,8 @@ def read_contract(path: Path) -> Contract:
 
 def job_of(path: Path) -> Job:
     """The reading of one contract, to be done."""
-    generation = hashlib.sha256(path.read_bytes()).hexdigest()[:32]
-    origin = Origin(f"{SOURCE}/{path.name}", SOURCE, path.name, generation, path.name)
+    generation = Generation(hashlib.sha256(path.read_bytes()).hexdigest()[:32])
+    origin = Origin(DocumentId(f"{SOURCE}/{path.name}"), SOURCE, path.name, generation, path.name)
     return Job(path, origin, ParsingLimits(), ChunkLimits())
 
 

@@ -24,9 +24,7 @@ from benchmarks.contracts import (
     read_contract,
 )
 from benchmarks.measuring import Figure, stopwatch
-from corpus.chunks import ChunkId
 from corpus.definitions import Definition
-from corpus.spans import Span
 from corpus.stems import stems_of
 from services.ingest.parsing import pdf
 from services.ingest.parsing.pool import ChildLimits, parser_pool
@@ -122,22 +120,7 @@ class Upload:
 def _upload(contract: Contract) -> Upload:
     reading = contract.reading
     [chunks] = documents([contract], len(reading.chunks))
-    definitions = [
-        Definition(
-            definition_id=each.definition_id,
-            document_id=chunks[0].document_id,
-            generation=chunks[0].generation,
-            term=each.term,
-            text=each.text,
-            span=Span(each.span.start, each.span.end),
-            pages=(),
-            chunk_id=ChunkId(each.chunk_id),
-            source=each.source,
-            title=each.title,
-            section=each.section,
-        )
-        for each in reading.definitions
-    ]
+    definitions = [replace(each, generation=chunks[0].generation, pages=()) for each in reading.definitions]
     rng = np.random.default_rng(1)
     return Upload(job_of(contract.path), embedded(chunks, rng, DIMENSION), definitions)
 

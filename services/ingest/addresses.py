@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chassis.errors import InvalidInput
 from chassis.names import is_one_line
+from corpus.documents import DocumentId
 from services.ingest.parsing.formats import format_of
 from services.ingest.parsing.invisible import is_readable
 
@@ -44,9 +45,9 @@ class DocumentAddress:
         format_of(self.file_name)
 
     @property
-    def document_id(self) -> str:
+    def document_id(self) -> DocumentId:
         """`{source}/{path}`."""
-        return f"{self.source}/{self.path}"
+        return DocumentId(f"{self.source}/{self.path}")
 
     @property
     def file_name(self) -> str:

@@ -9,23 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-
-class DocumentFormat(StrEnum):
-    """The file formats that ingest reads."""
-
-    PDF = "pdf"
-    DOCX = "docx"
-    HTML = "html"
-    MARKDOWN = "markdown"
-    TEXT = "text"
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Code points `start` (from 0) to `end` (exclusive) of a document's extracted text."""
-
-    start: int
-    end: int
+from corpus.chunks import TextDoubt
+from corpus.documents import DocumentFormat
+from corpus.spans import Span
 
 
 class BlockKind(StrEnum):
@@ -74,21 +60,6 @@ class Page:
     """From 1."""
     span: Span
     """The page's part of the text; pages tile the text in order."""
-
-
-class TextDoubtKind(StrEnum):
-    """Why a text may not be what a reader of the file sees; see `clausegate.corpus.v1.TextDoubtKind`."""
-
-    READING_ORDER = "reading_order"
-    MISSING_WORDS = "missing_words"
-
-
-@dataclass(frozen=True, slots=True)
-class TextDoubt:
-    """A part of the text that may not be what a reader of the file sees."""
-
-    span: Span
-    kind: TextDoubtKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from datetime import UTC
 from typing import TypeVar
 
 import grpc
@@ -16,7 +15,7 @@ from chassis.channel import time_left
 from chassis.errors import UpstreamError
 from chassis.index_key import IndexKeys
 from chassis.status import error_of, upstream_errors
-from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_pb2
+from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2
 from clausegate.digests import contents_digest, digest_of
 from clausegate.retrieval.v1 import (
     document_service_pb2,
@@ -24,11 +23,12 @@ from clausegate.retrieval.v1 import (
     index_service_pb2,
     index_service_pb2_grpc,
 )
-from services.ingest.chunking import Chunk, ContextPart, PageSpan
-from services.ingest.definitions import Definition
-from services.ingest.documents import DocumentFormat, Span
+from corpus.chunks import Chunk
+from corpus.codec import from_message, to_message
+from corpus.definitions import Definition
+from corpus.documents import Document
 from services.ingest.errors import DocumentNotFound
-from services.ingest.records import DocumentRecord, Indexed
+from services.ingest.records import Indexed
 
 CHUNKS_A_BATCH = 64
 """Of at most 200: small enough for progress, large enough that a call costs nothing beside embedding."""
@@ -58,7 +58,7 @@ class IndexClient:
         self._read_deadline_seconds = read_deadline_seconds
         self._index_deadline_seconds = index_deadline_seconds
 
-    async def find(self, document_id: str) -> DocumentRecord | None:
+    async def find(self, document_id: str) -> Document | None:
         """The visible version of a document; None without one, or without one that can be believed."""
         try:
             response = await self._documents.GetDocument(
@@ -69,7 +69,7 @@ class IndexClient:
             if failure.code() in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.DATA_LOSS):
                 return None
             raise error_of(failure) from failure
-        return document_from_wire(response.document)
+        return from_message(response.document, Document)
 
     async def is_intact(self, document_id: str) -> bool:
         """Whether the index holds a visible document as it was indexed."""
@@ -103,7 +103,7 @@ class IndexClient:
 
     async def replace(
         self,
-        document: DocumentRecord,
+        document: Document,
         chunks: Sequence[Chunk],
         definitions: Sequence[Definition],
         on_stored: Callable[[int], None],
@@ -123,7 +123,7 @@ class IndexClient:
                 if response.HasField("receipt"):
                     receipt = response.receipt
                     return Indexed(
-                        document_from_wire(receipt.document), receipt.index_revision, receipt.replaced
+                        from_message(receipt.document, Document), receipt.index_revision, receipt.replaced
                     )
                 on_stored(response.stored.count)
         raise UpstreamError("the index gave no receipt", code="INTERNAL", reason="INTERNAL")
@@ -177,8 +177,8 @@ def _contents(chunks: Sequence[Chunk], definitions: Sequence[Definition]) -> str
     return contents_digest(digests)
 
 
-def _commit(document: DocumentRecord, contents_sha256: str) -> index_service_pb2.Commit:
-    message = document_to_wire(replace(document, contents_sha256=contents_sha256))
+def _commit(document: Document, contents_sha256: str) -> index_service_pb2.Commit:
+    message = to_message(replace(document, contents_sha256=contents_sha256), document_pb2.Document)
     message.digest = digest_of(message)
     return index_service_pb2.Commit(document=message)
 
@@ -201,122 +201,13 @@ def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _span(span: Span) -> span_pb2.Span:
-    return span_pb2.Span(start=span.start, end=span.end)
-
-
-def _pages(pages: Sequence[PageSpan]) -> list[span_pb2.PageSpan]:
-    return [span_pb2.PageSpan(page=part.page, span=_span(part.span)) for part in pages]
-
-
 def _chunk(chunk: Chunk) -> chunk_pb2.Chunk:
-    message = chunk_pb2.Chunk(
-        chunk_id=chunk.chunk_id,
-        alias=chunk.alias,
-        document_id=chunk.document_id,
-        source=chunk.source,
-        title=chunk.title,
-        heading_chain=chunk.heading_chain,
-        section=chunk.section,
-        text=chunk.text,
-        word_count=chunk.word_count,
-        span=_span(chunk.span),
-        pages=_pages(chunk.pages),
-        table_header=chunk.table_header,
-        content_sha256=chunk.content_sha256,
-        is_definitions=chunk.is_definitions,
-        ordinal=chunk.ordinal,
-        generation=chunk.generation,
-        sentences=map(_span, chunk.sentences),
-        sections=[
-            span_pb2.SectionSpan(heading_chain=section.heading_chain, span=_span(section.span))
-            for section in chunk.sections
-        ],
-        context_before=map(_context, chunk.context_before),
-        context_after=map(_context, chunk.context_after),
-        doubts=[
-            chunk_pb2.TextDoubt(
-                span=_span(doubt.span),
-                kind=chunk_pb2.TextDoubtKind.Value(f"TEXT_DOUBT_KIND_{doubt.kind.name}"),
-            )
-            for doubt in chunk.doubts
-        ],
-    )
+    message = to_message(chunk, chunk_pb2.Chunk)
     message.digest = digest_of(message)
     return message
-
-
-def _context(part: ContextPart) -> chunk_pb2.ContextPart:
-    return chunk_pb2.ContextPart(
-        span=_span(part.span), text=part.text, governs=_span(part.governs), pages=_pages(part.pages)
-    )
 
 
 def _definition(definition: Definition) -> definition_pb2.Definition:
-    message = definition_pb2.Definition(
-        definition_id=definition.definition_id,
-        term=definition.term,
-        text=definition.text,
-        span=_span(definition.span),
-        pages=_pages(definition.pages),
-        chunk_id=definition.chunk_id,
-        document_id=definition.document_id,
-        source=definition.source,
-        title=definition.title,
-        section=definition.section,
-    )
+    message = to_message(definition, definition_pb2.Definition)
     message.digest = digest_of(message)
     return message
-
-
-def document_to_wire(document: DocumentRecord) -> document_pb2.Document:
-    """A document as a message."""
-    message = document_pb2.Document(
-        document_id=document.document_id,
-        source=document.source,
-        path=document.path,
-        title=document.title,
-        format=document_pb2.DocumentFormat.Value(f"DOCUMENT_FORMAT_{document.format.name}"),
-        content_sha256=document.content_sha256,
-        generation=document.generation,
-        size_bytes=document.size_bytes,
-        page_count=document.page_count,
-        unreadable_pages=document.unreadable_pages,
-        chunk_count=document.chunk_count,
-        definition_count=document.definition_count,
-        hidden_characters=document.hidden_characters,
-        scanned_pages=document.scanned_pages,
-        reference_marks=document.reference_marks,
-        running_lines=document.running_lines,
-        contents_sha256=document.contents_sha256,
-        digest=document.digest,
-    )
-    if document.indexed_at is not None:
-        message.indexed_at.FromDatetime(document.indexed_at)
-    return message
-
-
-def document_from_wire(message: document_pb2.Document) -> DocumentRecord:
-    """A message as a document."""
-    name = document_pb2.DocumentFormat.Name(message.format).removeprefix("DOCUMENT_FORMAT_")
-    return DocumentRecord(
-        document_id=message.document_id,
-        source=message.source,
-        path=message.path,
-        title=message.title,
-        format=DocumentFormat[name],
-        content_sha256=message.content_sha256,
-        generation=message.generation,
-        size_bytes=message.size_bytes,
-        page_count=message.page_count,
-        unreadable_pages=tuple(message.unreadable_pages),
-        chunk_count=message.chunk_count,
-        definition_count=message.definition_count,
-        indexed_at=message.indexed_at.ToDatetime(UTC) if message.HasField("indexed_at") else None,
-        hidden_characters=message.hidden_characters,
-        scanned_pages=tuple(message.scanned_pages),
-        reference_marks=message.reference_marks,
-        running_lines=message.running_lines,
-        contents_sha256=message.contents_sha256,
-        digest=message.digest,
-    )

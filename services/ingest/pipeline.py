@@ -23,6 +23,7 @@ from chassis.errors import Exhausted, InvalidInput
 from chassis.limits.concurrency import FairQueue
 from chassis.limits.deadlines import in_time
 from chassis.telemetry import stage
+from corpus.documents import Document, Generation
 from services.ingest.addresses import DocumentAddress
 from services.ingest.archive import Archive
 from services.ingest.archive_report import ArchiveReport
@@ -35,7 +36,6 @@ from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.pool import ParserPool
 from services.ingest.reading import Job, Reading
 from services.ingest.records import (
-    DocumentRecord,
     Event,
     Outcome,
     Progress,
@@ -76,10 +76,10 @@ class PipelineLimits:
     chunks: ChunkLimits
 
 
-def generation_of(content_sha256: str, limits: ChunkLimits) -> str:
+def generation_of(content_sha256: str, limits: ChunkLimits) -> Generation:
     """Names a version: the same bytes, read and cut by the same code, have the same 32 hexadecimal digits."""
     made_by = f"{content_sha256}\n{PARSER_VERSION}\n{CHUNKER_VERSION}\n{limits}"
-    return hashlib.sha256(made_by.encode()).hexdigest()[:32]
+    return Generation(hashlib.sha256(made_by.encode()).hexdigest()[:32])
 
 
 class Pipeline:
@@ -204,7 +204,7 @@ class Pipeline:
             self._running.discard(key)
 
     async def _is_unchanged(
-        self, announced: Announcement, live: DocumentRecord | None, content_sha256: str
+        self, announced: Announcement, live: Document | None, content_sha256: str
     ) -> bool:
         return (
             live is not None
@@ -214,14 +214,14 @@ class Pipeline:
             and await self._index.is_intact(live.document_id)
         )
 
-    async def _unchanged(self, tenant: str, live: DocumentRecord | None) -> Receipt:
+    async def _unchanged(self, tenant: str, live: Document | None) -> Receipt:
         """The receipt of what is there; an earlier call may have been cut off before its last step."""
         assert live is not None
         await self._archive.release(tenant, live.document_id, but=live.content_sha256)
         return Receipt(Outcome.UNCHANGED, live, await self._index.revision())
 
     async def _events(
-        self, announced: Announcement, live: DocumentRecord | None, content: AsyncIterator[bytes]
+        self, announced: Announcement, live: Document | None, content: AsyncIterator[bytes]
     ) -> AsyncGenerator[Progress | Receipt, None]:
         """Progress until the receipt; closing the iterator ends the work first."""
         progress = LatestProgress()
@@ -234,7 +234,7 @@ class Pipeline:
     async def _work(
         self,
         announced: Announcement,
-        live: DocumentRecord | None,
+        live: Document | None,
         upload: AsyncIterator[bytes],
         report: Report,
     ) -> Receipt:
@@ -285,8 +285,8 @@ class Pipeline:
         return Receipt(outcome, indexed.document, indexed.index_revision)
 
 
-def _record(origin: Origin, file: SpooledFile, reading: Reading) -> DocumentRecord:
-    return DocumentRecord(
+def _record(origin: Origin, file: SpooledFile, reading: Reading) -> Document:
+    return Document(
         document_id=origin.document_id,
         source=origin.source,
         path=origin.path,

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from corpus.chunks import Chunk
+from corpus.definitions import Definition
+from corpus.documents import DocumentFormat
 from services.ingest import chunking, definitions
-from services.ingest.chunking import Chunk, ChunkLimits, Origin
-from services.ingest.definitions import Definition
-from services.ingest.documents import DocumentFormat
+from services.ingest.chunking import ChunkLimits, Origin
 from services.ingest.errors import DocumentEmpty
 from services.ingest.parsing.formats import format_of, parse
 from services.ingest.parsing.limits import ParsingLimits

@@ -4,42 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
-from services.ingest.documents import DocumentFormat
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """See `clausegate.corpus.v1.Document`; `indexed_at` is None until the index sets it."""
-
-    document_id: str
-    source: str
-    path: str
-    title: str
-    format: DocumentFormat
-    content_sha256: str
-    generation: str
-    size_bytes: int
-    page_count: int
-    unreadable_pages: tuple[int, ...]
-    chunk_count: int
-    definition_count: int
-    indexed_at: datetime | None = None
-    hidden_characters: int = 0
-    scanned_pages: tuple[int, ...] = ()
-    reference_marks: int = 0
-    running_lines: int = 0
-    contents_sha256: str = ""
-    digest: str = ""
+from corpus.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
     """A document as the index shows it after a write."""
 
-    document: DocumentRecord
+    document: Document
     index_revision: str
     replaced: bool
     """Whether an older version was replaced."""
@@ -58,7 +32,7 @@ class Receipt:
     """The result of an upload."""
 
     outcome: Outcome
-    document: DocumentRecord
+    document: Document
     index_revision: str
 
 

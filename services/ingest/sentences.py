@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
+from corpus.spans import Span
 from services.ingest import markers
-from services.ingest.documents import Span
 from services.ingest.markers import Series
 from services.ingest.vocabulary import (
     LEAD_WORDS,

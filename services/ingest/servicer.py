@@ -8,10 +8,11 @@ import grpc
 
 from chassis.auth import Caller, current_caller
 from chassis.errors import InvalidInput
+from clausegate.corpus.v1 import document_pb2
 from clausegate.ingest.v1 import ingest_service_pb2 as wire
 from clausegate.ingest.v1 import ingest_service_pb2_grpc
+from corpus.codec import to_message
 from services.ingest.addresses import DocumentAddress
-from services.ingest.index_client import document_to_wire
 from services.ingest.measuring import counted
 from services.ingest.pipeline import Announcement, Pipeline
 from services.ingest.records import Event, Progress, Receipt, SendBytes
@@ -53,7 +54,7 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
         async for event in counted(self._pipeline.reindex(current_caller().tenant, document_id)):
             match event:
                 case Progress():
-                    yield wire.ReindexDocumentResponse(progress=_progress(event))
+                    yield wire.ReindexDocumentResponse(progress=to_message(event, wire.IngestProgress))
                 case Receipt():
                     yield wire.ReindexDocumentResponse(receipt=_receipt(event))
 
@@ -116,20 +117,15 @@ def _response(event: Event) -> wire.IngestDocumentResponse:
         case SendBytes():
             return wire.IngestDocumentResponse(send_bytes=wire.SendBytes())
         case Progress():
-            return wire.IngestDocumentResponse(progress=_progress(event))
+            return wire.IngestDocumentResponse(progress=to_message(event, wire.IngestProgress))
         case Receipt():
             return wire.IngestDocumentResponse(receipt=_receipt(event))
-
-
-def _progress(progress: Progress) -> wire.IngestProgress:
-    stage = wire.IngestStage.Value(f"INGEST_STAGE_{progress.stage.name}")
-    return wire.IngestProgress(stage=stage, done=progress.done, total=progress.total)
 
 
 def _receipt(receipt: Receipt) -> wire.IngestReceipt:
     return wire.IngestReceipt(
         outcome=wire.IngestOutcome.Value(f"INGEST_OUTCOME_{receipt.outcome.name}"),
-        document=document_to_wire(receipt.document),
+        document=to_message(receipt.document, document_pb2.Document),
         index_revision=receipt.index_revision,
         hidden_characters=receipt.document.hidden_characters,
     )

@@ -10,7 +10,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from services.ingest.documents import Block, Span
+from corpus.spans import Span
+from services.ingest.documents import Block
 from services.ingest.vocabulary import CAPTION_SMALL_WORDS, DETERMINERS, NOT_ENTRIES, NOT_TERMS, VERBS
 
 

@@ -28,8 +28,8 @@ from clausegate.retrieval.v1 import (
 )
 from corpus.codec import from_message
 from corpus.documents import DocumentId, Generation, Version
+from corpus.ids import chunk_id_of, definition_id_of
 from corpus.spans import Span
-from services.retrieval.ids import chunk_id_of, definition_id_of
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 from tests.contract.store import weaviate_server

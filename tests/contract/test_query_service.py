@@ -31,9 +31,9 @@ from clausegate.retrieval.v1 import index_service_pb2 as index_pb2
 from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceStub
 from corpus import spans
 from corpus.documents import DocumentId, Generation, Version
+from corpus.ids import chunk_id_of, definition_id_of
 from services.answer.settings import AnswerSettings
 from services.answer.wiring import answer
-from services.retrieval.ids import chunk_id_of, definition_id_of
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 from tests.contract.retrieval_index import with_digest

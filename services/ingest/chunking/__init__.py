@@ -9,24 +9,25 @@ that is a mere number (`1.4` of a list of definitions), what is above it.
 from __future__ import annotations
 
 import hashlib
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from uuid import UUID, uuid5
 
+from corpus.chunks import Chunk, ContextPart, TextDoubt, TextDoubtKind
+from corpus.documents import DocumentId, Generation, Version
+from corpus.ids import chunk_id_of
+from corpus.spans import PageSpan, SectionSpan, Span
 from services.ingest import headings, terms
 from services.ingest.chunking import lists, packing
 from services.ingest.chunking.governing import Contexts
 from services.ingest.chunking.units import Unit, dissect
-from services.ingest.documents import ExtractedDocument, Page, Span, TextDoubt, TextDoubtKind
+from services.ingest.documents import ExtractedDocument, Page
 from services.ingest.parsing.invisible import readable
 
 CHUNKER_VERSION = "6"
 """Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
 
-_NAMESPACE = UUID("5d3c1c5e-6a53-4a0c-9b61-6b1f0b6f7f6e")
 _LONGEST_TITLE = 500
 """Characters; nothing longer is a title, and it is repeated with every chunk."""
 _OPENING = 500
@@ -35,28 +36,22 @@ _DEFINING_ENTRIES = 2
 """Defining lines that make a definitions chunk (LI-10)."""
 
 
-_WORDS = re.compile(r"[^\W\d_]{3}")
-"""Three letters in a row: a heading without them, `9.1` or `(iv)`, is a mere number."""
-
-
-def section_name(chain: Sequence[str]) -> str:
-    """What a citation names as the section: the innermost heading with words, and the numbers below it."""
-    named = max((depth for depth, heading in enumerate(chain) if _WORDS.search(heading)), default=0)
-    return " › ".join(chain[named:])
-
-
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Whose text is cut: what chunks and definitions repeat about their document."""
 
-    document_id: str
-    """`{source}/{path}`."""
+    document_id: DocumentId
     source: str
     path: str
     """Path below the source, with `/` between its parts."""
-    generation: str
+    generation: Generation
     file_name: str
     """The last part of `path`, extension included."""
+
+    @property
+    def version(self) -> Version:
+        """The version of the document that is made of it."""
+        return Version(self.document_id, self.generation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,71 +66,6 @@ class ChunkLimits:
     """A shorter chunk joins its neighbour where the maximum allows it."""
     overlap_sentences: int = 2
     """Sentences repeated from the chunk before, never across the start of a section."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageSpan:
-    """The part of a span that stands on one page."""
-
-    page: int
-    """From 1."""
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class SectionSpan:
-    """The part of a span that stands under one heading."""
-
-    heading_chain: tuple[str, ...]
-    """Outermost first; empty before the first heading."""
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class ContextPart:
-    """Words of the document that govern a part of a chunk, see `clausegate.corpus.v1.ContextPart`."""
-
-    span: Span
-    text: str
-    """Exactly the code points `span` of the document."""
-    governs: Span
-    pages: tuple[PageSpan, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Mirrors `clausegate.corpus.v1.Chunk`; `indexed_at` is the index's own."""
-
-    chunk_id: str
-    alias: str
-    document_id: str
-    source: str
-    title: str
-    heading_chain: tuple[str, ...]
-    section: str
-    text: str
-    word_count: int
-    span: Span
-    sentences: tuple[Span, ...]
-    """The sentences and table rows of `text`, in order; they cover it but for white space."""
-    sections: tuple[SectionSpan, ...]
-    """The sections that `text` runs through, in order; they cover it."""
-    pages: tuple[PageSpan, ...]
-    table_header: str
-    content_sha256: str
-    is_definitions: bool
-    ordinal: int
-    generation: str
-    context_before: tuple[ContextPart, ...] = ()
-    context_after: tuple[ContextPart, ...] = ()
-    doubts: tuple[TextDoubt, ...] = ()
-
-    def section_at(self, position: int) -> str:
-        """What a citation of the words at `position` names as their section."""
-        for section in self.sections:
-            if section.span.start <= position < section.span.end and section.heading_chain:
-                return section_name(section.heading_chain)
-        return self.section
 
 
 def title_of(document: ExtractedDocument, path: str) -> str:
@@ -194,10 +124,6 @@ def _entry_units(units: Sequence[Unit], entries: Sequence[terms.Entry]) -> tuple
     return first, inside
 
 
-def _holds(outer: Span, inner: Span) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end
-
-
 def _start(doubt: TextDoubt) -> tuple[int, int, str]:
     return doubt.span.start, doubt.span.end, doubt.kind
 
@@ -232,7 +158,7 @@ class _Writer:
         chain = self._chain(own.section, units[place.end - 1].section)
         before, after = self._context(units, place)
         return Chunk(
-            chunk_id=str(uuid5(_NAMESPACE, f"{origin.document_id}\n{origin.generation}\n{ordinal}")),
+            chunk_id=chunk_id_of(origin.version, ordinal),
             alias=f"{origin.source}__{origin.path}_{ordinal}",
             document_id=origin.document_id,
             source=origin.source,
@@ -252,9 +178,7 @@ class _Writer:
             generation=origin.generation,
             context_before=before,
             context_after=after,
-            doubts=self._doubts(
-                {span, *(part.span for part in (*before, *after) if not _holds(span, part.span))}
-            ),
+            doubts=self._doubts({span, *(part.span for part in (*before, *after) if part.span not in span)}),
         )
 
     def _context(
@@ -287,7 +211,7 @@ class _Writer:
     def _doubts(self, spans: Iterable[Span]) -> tuple[TextDoubt, ...]:
         """What is in doubt of `spans`, in order."""
         found = {
-            TextDoubt(Span(max(span.start, doubt.span.start), min(span.end, doubt.span.end)), doubt.kind)
+            TextDoubt(doubt.span.cut(span), doubt.kind)
             for span in spans
             for doubts in self._doubts_by_kind.values()
             for doubt in doubts[

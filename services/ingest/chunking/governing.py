@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from services.ingest.documents import Span
+from corpus.spans import Span
 
 WORDS_A_PART = 40
 """Of a lead-in of more than three parts the first words are kept, and twice as many of the last."""

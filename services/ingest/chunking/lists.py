@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
+from corpus.spans import Span
 from services.ingest import markers
 from services.ingest.chunking.governing import Governing, bounded
 from services.ingest.chunking.units import Unit
@@ -30,7 +31,6 @@ from services.ingest.chunking.wording import (
     lead_of,
     stands_alone,
 )
-from services.ingest.documents import Span
 from services.ingest.markers import ROWS, UNMARKED, Marker, Series
 from services.ingest.sentences import trimmed
 

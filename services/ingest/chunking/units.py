@@ -7,7 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from services.ingest.documents import Block, BlockKind, ExtractedDocument, Span
+from corpus.spans import Span
+from services.ingest.documents import Block, BlockKind, ExtractedDocument
 from services.ingest.headings import Heading
 from services.ingest.sentences import split, trimmed
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from services.ingest.documents import Block, BlockKind, ExtractedDocument, Span
+from corpus.spans import Span
+from services.ingest.documents import Block, BlockKind, ExtractedDocument
 from services.ingest.headings.captions import caption_end
 from services.ingest.headings.display import MAX_CHARACTERS, DisplayRules
 from services.ingest.headings.numbering import Mark, Series, marks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from services.ingest.documents import Span
+from corpus.spans import Span
 from services.ingest.vocabulary import (
     CAPTION_ENDERS,
     CAPTION_SMALL_WORDS,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from services.ingest.documents import Span
+from corpus.spans import Span
 from services.ingest.headings.captions import caption_end
 from services.ingest.vocabulary import NUMBER_KEYWORDS
 

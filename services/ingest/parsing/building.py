@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from services.ingest.documents import Block, BlockKind, Span, Style, TextDoubt, TextDoubtKind
+from corpus.chunks import TextDoubt, TextDoubtKind
+from corpus.spans import Span
+from services.ingest.documents import Block, BlockKind, Style
 from services.ingest.errors import DocumentTooLarge
 from services.ingest.parsing.invisible import readable
 from services.ingest.parsing.raised import GAP, NOTHING_KNOWN, tell_apart

@@ -20,7 +20,8 @@ from docx.opc.exceptions import OpcError
 from docx.oxml.parser import parse_xml
 from lxml import etree
 
-from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocument
+from corpus.documents import DocumentFormat
+from services.ingest.documents import BlockKind, ExtractedDocument
 from services.ingest.errors import (
     DocumentCorrupt,
     DocumentEmpty,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from services.ingest.documents import DocumentFormat, ExtractedDocument
+from corpus.documents import DocumentFormat
+from services.ingest.documents import ExtractedDocument
 from services.ingest.errors import DocumentEmpty, DocumentFormatMismatch, DocumentFormatUnsupported
 from services.ingest.parsing.limits import ParsingLimits
 

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from services.ingest.chunking import Chunk, ChunkLimits, ContextPart, Origin, PageSpan, SectionSpan
-from services.ingest.definitions import Definition
-from services.ingest.documents import DocumentFormat, Span, TextDoubt, TextDoubtKind
+from corpus.chunks import Chunk, ContextPart, TextDoubt, TextDoubtKind
+from corpus.definitions import Definition
+from corpus.documents import DocumentFormat
+from corpus.spans import PageSpan, SectionSpan, Span
+from services.ingest.chunking import ChunkLimits, Origin
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.reading import Job, Reading
 

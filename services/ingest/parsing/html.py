@@ -13,7 +13,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from services.ingest.documents import BlockKind, DocumentFormat, ExtractedDocument
+from corpus.documents import DocumentFormat
+from services.ingest.documents import BlockKind, ExtractedDocument
 from services.ingest.errors import DocumentCorrupt, DocumentEmpty, DocumentEncoding
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.css import Stylesheet

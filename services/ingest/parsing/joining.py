@@ -12,8 +12,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from corpus.chunks import TextDoubt, TextDoubtKind
+from corpus.spans import Span
 from services.ingest import markers
-from services.ingest.documents import BlockKind, Page, Span, TextDoubt, TextDoubtKind
+from services.ingest.documents import BlockKind, Page
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.layout import ACROSS, FULL_ROW, MARGIN, Paragraph, Row, carries_on, is_wrapped
 from services.ingest.parsing.tables import Table

@@ -18,7 +18,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from services.ingest.documents import DocumentFormat, ExtractedDocument
+from corpus.documents import DocumentFormat
+from services.ingest.documents import ExtractedDocument
 from services.ingest.errors import DocumentEmpty
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.html import parse_tree, read_tree

@@ -15,7 +15,8 @@ from pathlib import Path
 import pymupdf
 from pymupdf import mupdf
 
-from services.ingest.documents import DocumentFormat, ExtractedDocument
+from corpus.documents import DocumentFormat
+from services.ingest.documents import ExtractedDocument
 from services.ingest.errors import (
     DocumentCorrupt,
     DocumentEmpty,

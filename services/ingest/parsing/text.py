@@ -17,7 +17,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from services.ingest.documents import Block, BlockKind, DocumentFormat, ExtractedDocument, Span
+from corpus.documents import DocumentFormat
+from corpus.spans import Span
+from services.ingest.documents import Block, BlockKind, ExtractedDocument
 from services.ingest.errors import (
     DocumentEmpty,
     DocumentEncoding,

@@ -15,10 +15,12 @@ from google.protobuf.message_factory import GetMessageClass
 from hypothesis import strategies as st
 
 from clausegate.corpus.v1 import chunk_pb2, citation_pb2, definition_pb2, document_pb2, span_pb2
+from clausegate.ingest.v1 import ingest_service_pb2
 from clausegate.retrieval.v1 import project_service_pb2, retrieval_service_pb2
 from corpus import chunks, citations, definitions, documents, spans
 from corpus.codec import Pair, pairs_of
 from corpus.wire import SAME
+from services.ingest import records
 from services.retrieval import corpus as retrieval
 from services.retrieval import evidence, routing
 
@@ -35,6 +37,7 @@ PAIRS: list[tuple[type, Any]] = [
     (citations.QuotePart, citation_pb2.QuotePart),
     (citations.Certificate, citation_pb2.Certificate),
     (citations.Citation, citation_pb2.Citation),
+    (records.Progress, ingest_service_pb2.IngestProgress),
     (evidence.WindowMatch, retrieval_service_pb2.WindowMatch),
     (routing.Routed, retrieval_service_pb2.RoutedDocument),
     (retrieval.Project, project_service_pb2.Project),

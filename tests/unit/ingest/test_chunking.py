@@ -6,18 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from corpus.chunks import Chunk, TextDoubt, TextDoubtKind
+from corpus.documents import DocumentFormat
+from corpus.spans import Span
 from services.ingest import chunking, headings
-from services.ingest.chunking import Chunk, ChunkLimits, Origin
-from services.ingest.documents import (
-    Block,
-    BlockKind,
-    DocumentFormat,
-    ExtractedDocument,
-    Page,
-    Span,
-    TextDoubt,
-    TextDoubtKind,
-)
+from services.ingest.chunking import ChunkLimits, Origin
+from services.ingest.documents import Block, BlockKind, ExtractedDocument, Page
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.text import parse_text
 

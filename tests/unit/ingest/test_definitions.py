@@ -2,9 +2,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus.documents import DocumentFormat
+from corpus.spans import Span
 from services.ingest import chunking, definitions
 from services.ingest.chunking import ChunkLimits, Origin
-from services.ingest.documents import Block, BlockKind, DocumentFormat, ExtractedDocument, Page, Span
+from services.ingest.documents import Block, BlockKind, ExtractedDocument, Page
 
 ORIGIN = Origin("cme/a.txt", "cme", "a.txt", "g1", "a.txt")
 

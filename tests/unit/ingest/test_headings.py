@@ -2,8 +2,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus.documents import DocumentFormat
+from corpus.spans import Span
 from services.ingest import headings
-from services.ingest.documents import Block, BlockKind, DocumentFormat, ExtractedDocument, Span, Style
+from services.ingest.documents import Block, BlockKind, ExtractedDocument, Style
 
 BODY = "The Licensee shall pay the fees that are set out in the schedule within thirty days of each invoice."
 

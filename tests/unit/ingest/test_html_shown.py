@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.ingest.documents import TextDoubtKind
+from corpus.chunks import TextDoubtKind
 from services.ingest.parsing.html import parse_html
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.markdown import parse_markdown

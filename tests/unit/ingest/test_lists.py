@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.documents import DocumentFormat
+from corpus.spans import Span
 from services.ingest import chunking, headings
 from services.ingest.chunking import ChunkLimits, Origin, lists
 from services.ingest.chunking.units import dissect
-from services.ingest.documents import Block, BlockKind, DocumentFormat, ExtractedDocument, Span
+from services.ingest.documents import Block, BlockKind, ExtractedDocument
 from services.ingest.parsing.formats import format_of, parse
 from services.ingest.parsing.limits import ParsingLimits
 from tests.unit.ingest import list_layouts

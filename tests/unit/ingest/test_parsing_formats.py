@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.ingest.documents import DocumentFormat
+from corpus.documents import DocumentFormat
 from services.ingest.errors import DocumentEmpty, DocumentFormatMismatch
 from services.ingest.parsing.formats import check_signature, format_of
 

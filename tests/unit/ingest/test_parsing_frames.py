@@ -1,17 +1,12 @@
 import json
 from dataclasses import replace
 
+from corpus.chunks import ContextPart, TextDoubt, TextDoubtKind
+from corpus.documents import DocumentFormat
+from corpus.spans import PageSpan, SectionSpan, Span
 from services.ingest import chunking
-from services.ingest.chunking import ChunkLimits, ContextPart, Origin, PageSpan, SectionSpan
-from services.ingest.documents import (
-    Block,
-    BlockKind,
-    DocumentFormat,
-    ExtractedDocument,
-    Span,
-    TextDoubt,
-    TextDoubtKind,
-)
+from services.ingest.chunking import ChunkLimits, Origin
+from services.ingest.documents import Block, BlockKind, ExtractedDocument
 from services.ingest.parsing.frames import LENGTH, ReadingAssembler, encode, reading_to_messages
 from services.ingest.reading import Reading
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.ingest.documents import Span
+from corpus.spans import Span
 from services.ingest.sentences import reads_on, split
 
 
