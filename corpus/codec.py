@@ -14,7 +14,7 @@ every pair, since a search returns chunks by the dozen and ingest sends them by 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import cache
@@ -86,7 +86,7 @@ def from_message(message: Message, of: type[V]) -> V:
 class Pair(NamedTuple):
     """A field of a class and its counterpart."""
 
-    ours: Field[Any]
+    ours: str
     hint: Any
     """The type of one item if `is_repeated`, without None if `is_optional`."""
     theirs: FieldDescriptor
@@ -95,9 +95,9 @@ class Pair(NamedTuple):
 
 @cache
 def _writer(of: type, descriptor: Descriptor) -> Callable[[Any], Any]:
-    pairs, make = pairs_of(of, descriptor), GetMessageClass(descriptor)
+    pairs, make = [*pairs_of(of, descriptor), *_derived(of, descriptor)], GetMessageClass(descriptor)
     names = [pair.theirs.name for pair in pairs]
-    values_of = _getter([pair.ours.name for pair in pairs])
+    values_of = _getter([pair.ours for pair in pairs])
     converted = [
         (pair.theirs.name, convert) for pair in pairs if (convert := _field(pair, _item_writer)) is not None
     ]
@@ -119,7 +119,7 @@ def _writer(of: type, descriptor: Descriptor) -> Callable[[Any], Any]:
 @cache
 def _reader(of: type, descriptor: Descriptor) -> Callable[[Any], Any]:
     pairs = pairs_of(of, descriptor)
-    names = [pair.ours.name for pair in pairs]
+    names = [pair.ours for pair in pairs]
     values_of = _getter([pair.theirs.name for pair in pairs])
     converted = [
         (at, convert) for at, pair in enumerate(pairs) if (convert := _field(pair, _item_reader)) is not None
@@ -177,16 +177,22 @@ def _item_reader(hint: Any, field: FieldDescriptor) -> Convert | None:
 def pairs_of(of: type, descriptor: Descriptor) -> list[Pair]:
     """The fields of a class with their counterparts; raises `TypeError` unless all are there and fit."""
     wire: Wire = getattr(of, "WIRE", SAME)
-    ours = {wire.names.get(field.name, field.name): field for field in fields(of)}
-    ours = {name: field for name, field in ours.items() if field.name not in wire.only_here}
-    theirs = {name: field for name, field in descriptor.fields_by_name.items() if name not in wire.only_there}
-    if lone := ours.keys() ^ theirs.keys():
+    ours = [field.name for field in fields(of) if field.name not in wire.only_here]
+    theirs = set(descriptor.fields_by_name) - wire.only_there - wire.derived
+    if lone := {wire.names.get(name, name) for name in ours} ^ theirs:
         raise TypeError(f"{of.__qualname__} and {descriptor.full_name} do not share {sorted(lone)}")
     hints = get_type_hints(of)
-    return [_pair(field, hints[field.name], theirs[name]) for name, field in ours.items()]
+    return [_pair(name, hints[name], descriptor.fields_by_name[wire.names.get(name, name)]) for name in ours]
 
 
-def _pair(ours: Field[Any], hint: Any, theirs: FieldDescriptor) -> Pair:
+def _derived(of: type, descriptor: Descriptor) -> list[Pair]:
+    """The properties that are fields of the message."""
+    names = getattr(of, "WIRE", SAME).derived
+    hints = {name: get_type_hints(getattr(of, name).fget)["return"] for name in names}
+    return [_pair(name, hint, descriptor.fields_by_name[name]) for name, hint in sorted(hints.items())]
+
+
+def _pair(name: str, hint: Any, theirs: FieldDescriptor) -> Pair:
     kinds = get_args(hint)
     is_optional, is_repeated = NoneType in kinds, get_origin(hint) is tuple
     item = kinds[0] if is_optional or is_repeated else hint
@@ -194,8 +200,8 @@ def _pair(ours: Field[Any], hint: Any, theirs: FieldDescriptor) -> Pair:
     has_presence = theirs.has_presence and not theirs.message_type
     fits = is_repeated == theirs.is_repeated and _fits(item, theirs)
     if not fits or (has_presence and not is_optional) or (is_optional and not theirs.has_presence):
-        raise TypeError(f"{ours.name}: {hint} does not fit {theirs.full_name}")
-    return Pair(ours, item, theirs, is_optional)
+        raise TypeError(f"{name}: {hint} does not fit {theirs.full_name}")
+    return Pair(name, item, theirs, is_optional)
 
 
 def _fits(item: Any, field: FieldDescriptor) -> bool:

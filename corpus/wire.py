@@ -14,6 +14,8 @@ class Wire:
     """Fields that the message calls something else, by our name."""
     only_here: frozenset[str] = frozenset()
     """Fields that the message lacks. They have a default, which is what a message is read as."""
+    derived: frozenset[str] = frozenset()
+    """Properties that the message has as fields: written, and not read."""
     only_there: frozenset[str] = frozenset()
     """The message's fields that the class lacks: neither read nor written."""
 

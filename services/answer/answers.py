@@ -5,57 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import ClassVar
 
-from services.answer.corpus import Span
-from services.answer.parts import QuotePart
-
-
-class MatchLevel(StrEnum):
-    """How a quote was found in the stored text, strictest first."""
-
-    UNSPECIFIED = "unspecified"
-    """Only citations that a caller sends say so; ours never do."""
-    EXACT = "exact"
-    NORMALISED = "normalised"
-    FOLDED = "folded"
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """What anybody needs to check a citation later (N-1), see `clausegate.corpus.v1.Certificate`."""
-
-    document_sha256: str
-    quote_sha256: str
-    generation: str
-    model: str
-    prompt_version: str
-    prompt_sha256: str
-    config_sha256: str
-    key_id: str = ""
-    signature: bytes = b""
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A verbatim quote and where it stands, see `clausegate.corpus.v1.Citation`."""
-
-    number: int
-    document: str
-    source: str
-    title: str
-    section: str
-    page: int | None
-    last_page: int | None
-    quote: str
-    """The texts of `parts`, joined."""
-    span: Span
-    """Where the quoted words stand; what leads into them, and their conditions, are other parts."""
-    chunk_id: str
-    chunk_alias: str
-    match_level: MatchLevel
-    certificate: Certificate
-    parts: tuple[QuotePart, ...] = ()
-    """What `quote` consists of; empty only in citations that were made before they had parts."""
+from corpus.citations import Citation, QuotePart
+from corpus.spans import Span
+from corpus.wire import Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +165,8 @@ class Refusal:
 class Metadata:
     """About one response; query id, trace id and times differ between a stream and its unary twin."""
 
+    WIRE: ClassVar = Wire(names={"latency_seconds": "latency"})
+
     query_id: str
     trace_id: str
     context_tokens: int
@@ -243,6 +199,8 @@ class StageEstimate:
 @dataclass(frozen=True, slots=True)
 class DryRun:
     """What answering would send to models; nothing was sent (N-10)."""
+
+    WIRE: ClassVar = Wire(derived=frozenset({"max_cost_usd"}))
 
     stages: tuple[StageEstimate, ...] = ()
 

@@ -11,7 +11,8 @@ from enum import StrEnum
 
 from chassis.errors import InvalidInput
 from chassis.limits.size import check_names, check_text
-from services.answer.answers import Citation
+from corpus.citations import Citation
+from corpus.documents import Version
 
 MAX_TOPIC_CHARACTERS = 1_000
 MAX_SLUG_CHARACTERS = 40
@@ -65,10 +66,6 @@ class ArticleScope:
         return f"{slug}-{hashlib.sha256(spelled.encode()).hexdigest()[:12]}"
 
 
-Basis = tuple[tuple[str, str], ...]
-"""Documents and their generations, ordered by document."""
-
-
 @dataclass(frozen=True, slots=True)
 class Article:
     """An article, see `clausegate.corpus.v1.Article`."""
@@ -81,8 +78,12 @@ class Article:
     backlink_suggestions: tuple[Backlink, ...]
     open_questions: tuple[str, ...]
     article_body: str
-    scope: ArticleScope
-    basis: Basis
+    sources: tuple[str, ...]
+    document_ids: tuple[str, ...]
+    topic: str
+    """What it was compiled from and is about, see `ArticleScope`."""
+    basis: tuple[Version, ...]
+    """Of the documents of the scope, ordered by document."""
     chunks_used: int
     chunks_left_out: int
     downgraded_claims: int

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chassis.errors import Precondition
+from corpus.chunks import Chunk
 from corpus.invisible import IGNORABLE, JOINERS, SOFT_HYPHEN
-from services.answer.corpus import Chunk
 from services.answer.parts import outside, reading_of
 from services.answer.sentences import sentences_around
 from services.answer.verification.places import find_in

@@ -8,24 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import reduce
 
-from services.answer.corpus import Chunk, ContextPart, Span, TextDoubtKind
+from corpus.chunks import Chunk, ContextPart, TextDoubtKind
+from corpus.citations import QuotePart
+from corpus.spans import Span
 
 JOINT = " … "
 """Stands between the parts of a quote where words of the document are left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class QuotePart:
-    """A contiguous stretch of a document, see `clausegate.corpus.v1.QuotePart`."""
-
-    span: Span
-    text: str
-    """Exactly the code points `span` of the document."""
-    page: int | None = None
-    last_page: int | None = None
 
 
 _Piece = tuple[Span, str]

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from chassis.limits.size import check_names, check_text
-from services.answer.answers import Citation, Metadata
+from corpus.citations import Citation
+from services.answer.answers import Metadata
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import ContextTooSmall, Material, enclose, lay_out
 from services.answer.contracts import rewrite

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from services.answer.corpus import Chunk, Span
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from services.answer.parts import contexts_of, quoted_text
 
 MIN_WORDS = 4

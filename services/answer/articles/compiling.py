@@ -15,13 +15,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chassis.auth import Caller
+from corpus.chunks import Chunk
+from corpus.documents import Version
 from services.answer.answers import Metadata
 from services.answer.article import (
     Article,
     ArticleClaim,
     ArticleScope,
     Backlink,
-    Basis,
     ClaimConfidence,
     CompileRequest,
     check,
@@ -33,7 +34,7 @@ from services.answer.context import ContextTooSmall, Material, enclose, format_c
 from services.answer.contracts import article
 from services.answer.contracts.article import ArticleReply, KeyClaim
 from services.answer.contracts.completion import Completer, Kept
-from services.answer.corpus import Assembled, Chunk
+from services.answer.corpus import Assembled
 from services.answer.evidence.policy import Policy
 from services.answer.legible import legible
 from services.answer.markup import neutralised
@@ -71,7 +72,7 @@ class _Shown:
     """What the model is shown."""
 
     scope: ArticleScope
-    basis: Basis
+    basis: tuple[Version, ...]
     found: Assembled
     material: Material
     held: Inventory
@@ -165,9 +166,9 @@ class Compiling:
         message = "Documents of the scope are being replaced; repeat the call."
         raise DocumentReplaced(message, retry_after_seconds=1.0)
 
-    async def _basis(self, scope: ArticleScope) -> Basis:
+    async def _basis(self, scope: ArticleScope) -> tuple[Version, ...]:
         documents = await self._retrieval.documents(scope.sources, scope.document_ids)
-        return tuple(sorted((document.document_id, document.generation) for document in documents))
+        return tuple(document.version for document in sorted(documents, key=lambda each: each.document_id))
 
     def _room(self, scope: ArticleScope, code: str) -> int:
         """Tokens that prompt and reply leave for chunks."""
@@ -195,7 +196,9 @@ class Compiling:
             backlink_suggestions=await self._backlinks(reply.backlink_suggestions, article_id),
             open_questions=_distinct(reply.open_questions),
             article_body=neutralised(prose.body),
-            scope=shown.scope,
+            sources=shown.scope.sources,
+            document_ids=shown.scope.document_ids,
+            topic=shown.scope.topic,
             basis=shown.basis,
             chunks_used=len(shown.found.passages),
             chunks_left_out=shown.found.chunks_left_out,

@@ -12,8 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from services.answer.contracts.article import ArticleReply
-from services.answer.corpus import Chunk, Span
 from services.answer.sentences import sentences_around
 from services.answer.verification import splitting
 from services.answer.verification.lint import LintRule, lint

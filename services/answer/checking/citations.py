@@ -12,10 +12,11 @@ from enum import StrEnum
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from chassis.limits.size import MAX_NAME_BYTES, check_text
-from services.answer.answers import Certificate, Citation, MatchLevel
+from corpus.citations import Certificate, Citation, MatchLevel, QuotePart
+from corpus.documents import Document
+from corpus.spans import Span
 from services.answer.clients.retrieval import RetrievalClient
-from services.answer.corpus import Document, Span
-from services.answer.parts import QuotePart, joined
+from services.answer.parts import joined
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.verification.places import Place, find_governed, level_at, loosest, strictness

@@ -8,11 +8,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from chassis.limits.size import check_count, check_names, check_text
-from services.answer.answers import Citation, SupportingClause
+from corpus.chunks import Chunk
+from corpus.citations import Citation
+from corpus.wire import Wire
+from services.answer.answers import SupportingClause
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.corpus import Found
 from services.answer.evidence.grading import clause_of, grade_locally
@@ -59,7 +63,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The text after the check."""
+    """The text after the check, see `clausegate.answer.v1.CheckGroundingResponse`."""
+
+    WIRE: ClassVar = Wire(derived=frozenset({"grounded"}))
 
     claims: tuple[CheckedClaim, ...]
     citations: tuple[Citation, ...]
@@ -142,7 +148,9 @@ class Grounding:
 
     async def _judge(self, claims: Sequence[Claim], searches: Mapping[str, _Search]) -> Checked:
         found = {words: search.found for words, search in searches.items()}
-        chunks = {place.chunk.chunk_id: place.chunk for place in found.values() if place.chunk}
+        chunks: dict[str, Chunk] = {
+            place.chunk.chunk_id: place.chunk for place in found.values() if place.chunk
+        }
         documents = dict.fromkeys(chunk.document_id for chunk in chunks.values())
         live = await self._retrieval.live_documents(documents)
         citations = Citations(chunks, live, self._origin, self._signer)

@@ -14,8 +14,8 @@ from chassis.status import upstream_errors
 from clausegate.corpus.v1 import article_pb2
 from clausegate.retrieval.v1 import article_store_service_pb2 as store_pb2
 from clausegate.retrieval.v1.article_store_service_pb2_grpc import ArticleStoreServiceStub
-from services.answer.article import Article, ArticleClaim, ArticleScope
-from services.answer.servicers.wire import citation_to_wire, timestamp_to_wire
+from corpus.codec import to_message
+from services.answer.article import Article, ArticleScope
 
 _T = TypeVar("_T")
 
@@ -36,7 +36,7 @@ class ArticlesClient:
 
         An error names the fields as requests of this service do.
         """
-        request = store_pb2.PutArticleRequest(article=article_to_wire(article))
+        request = store_pb2.PutArticleRequest(article=to_message(article, article_pb2.Article))
         try:
             response = await self._call(self._store.PutArticle, request)
         except ServiceError as error:
@@ -75,41 +75,3 @@ class ArticlesClient:
     async def _call(self, method: Callable[..., Awaitable[_T]], request: object) -> _T:
         with upstream_errors():
             return await method(request, timeout=time_left(self._deadline_seconds))
-
-
-def article_to_wire(article: Article) -> article_pb2.Article:
-    """The whole article."""
-    return article_pb2.Article(
-        article_id=article.article_id,
-        title=article.title,
-        summary=article.summary,
-        key_claims=[_claim(claim) for claim in article.key_claims],
-        concepts=article.concepts,
-        backlink_suggestions=[
-            article_pb2.Backlink(title=link.title, article_id=link.article_id)
-            for link in article.backlink_suggestions
-        ],
-        open_questions=article.open_questions,
-        article_body=article.article_body,
-        sources=article.scope.sources,
-        document_ids=article.scope.document_ids,
-        topic=article.scope.topic,
-        basis=[
-            article_pb2.ArticleBasis(document_id=document_id, generation=generation)
-            for document_id, generation in article.basis
-        ],
-        chunks_used=article.chunks_used,
-        chunks_left_out=article.chunks_left_out,
-        downgraded_claims=article.downgraded_claims,
-        sentences_left_out=article.sentences_left_out,
-        model=article.model,
-        prompt_version=article.prompt_version,
-        compiled_at=timestamp_to_wire(article.compiled_at),
-        stale=article.stale,
-    )
-
-
-def _claim(claim: ArticleClaim) -> article_pb2.ArticleClaim:
-    confidence = article_pb2.ClaimConfidence.Value(f"CLAIM_CONFIDENCE_{claim.confidence.name}")
-    citation = citation_to_wire(claim.citation) if claim.citation else None
-    return article_pb2.ArticleClaim(claim=claim.claim, confidence=confidence, citation=citation)

@@ -18,8 +18,11 @@ from clausegate.retrieval.v1 import retrieval_service_pb2 as retrieval_pb2
 from clausegate.retrieval.v1.document_service_pb2_grpc import DocumentServiceStub
 from clausegate.retrieval.v1.project_service_pb2_grpc import ProjectServiceStub
 from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
-from services.answer import corpus
+from corpus.chunks import Chunk
+from corpus.codec import from_message
+from corpus.documents import Document
 from services.answer.clients import wire
+from services.answer.corpus import Assembled, Census, Found, Project, ResolvedDefinition
 from services.answer.questions import Question
 from services.answer.sentences import Sentence
 
@@ -45,7 +48,7 @@ _Page = TypeVar(
     documents_pb2.ListDocumentsResponse,
     retrieval_pb2.ListChunksResponse,
 )
-_Stored = tuple[Mapping[str, corpus.Chunk], Mapping[str, corpus.Document]]
+_Stored = tuple[Mapping[str, Chunk], Mapping[str, Document]]
 """Chunks and their documents, by id."""
 
 
@@ -69,7 +72,7 @@ class RetrievalClient:
 
     async def search(
         self, question: Question, *, top_k: int, vector_k: int, keyword_k: int, route: bool = True
-    ) -> corpus.Found:
+    ) -> Found:
         """Candidates, with the question's background if they are to be graded.
 
         `route`: a question that names its document is answered within it.
@@ -87,8 +90,8 @@ class RetrievalClient:
         return wire.found_of(await self._call(self._retrieval.Search, request))
 
     async def find_definitions(
-        self, question: Question, found: corpus.Found, sentences: Iterable[Sentence], max_depth: int
-    ) -> tuple[corpus.ResolvedDefinition, ...]:
+        self, question: Question, found: Found, sentences: Iterable[Sentence], max_depth: int
+    ) -> tuple[ResolvedDefinition, ...]:
         """Definitions of the terms that the question or the sentences use, from where the search looked."""
         passages = [retrieval_pb2.Passage(text=question.query)]
         passages += [
@@ -107,11 +110,9 @@ class RetrievalClient:
             return await self._call(self._retrieval.FindDefinitions, request)
 
         response = await self._where_searched(question, found, find)
-        return tuple(map(wire.resolved_of, response.definitions))
+        return tuple(from_message(found, ResolvedDefinition) for found in response.definitions)
 
-    async def count_terms(
-        self, question: Question, found: corpus.Found, terms: Sequence[str]
-    ) -> corpus.Census:
+    async def count_terms(self, question: Question, found: Found, terms: Sequence[str]) -> Census:
         """How often each of `terms` stands where the search looked; without words the question counts."""
         counted = terms or [question.query.strip()[:200]]
 
@@ -122,17 +123,9 @@ class RetrievalClient:
             return await self._call(self._retrieval.CountTerms, request)
 
         response = await self._where_searched(question, found, count)
-        return corpus.Census(
-            counts=tuple(corpus.TermCount(count.term, count.chunks) for count in response.counts),
-            documents=response.documents,
-            pages=response.pages,
-            unreadable_pages=response.unreadable_pages,
-            index_revision=response.index_revision,
-        )
+        return from_message(response, Census)
 
-    async def read_back(
-        self, chunk_ids: Iterable[str]
-    ) -> tuple[Mapping[str, corpus.Chunk], Mapping[str, corpus.Document]]:
+    async def read_back(self, chunk_ids: Iterable[str]) -> tuple[Mapping[str, Chunk], Mapping[str, Document]]:
         """Chunks, and their documents, as they stand in the index now, by id; what is gone is left out."""
         chunks, documents = await self._chunks(list(dict.fromkeys(chunk_ids)))
         # Retrieval reads one after the other: a document may have been replaced in between.
@@ -143,7 +136,7 @@ class RetrievalClient:
             if live.get(chunk.document_id) == chunk.generation
         }, documents
 
-    async def project(self, project_id: str) -> corpus.Project:
+    async def project(self, project_id: str) -> Project:
         """The project; PROJECT_NOT_FOUND names the field `project`, as requests of this service do."""
         request = projects_pb2.GetProjectRequest(project_id=project_id)
         try:
@@ -151,7 +144,7 @@ class RetrievalClient:
         except ServiceError as error:
             error.field = error.field and "project"
             raise
-        return wire.project_of(response.project)
+        return from_message(response.project, Project)
 
     async def live_sources(self) -> frozenset[str]:
         """The sources that have documents."""
@@ -161,23 +154,21 @@ class RetrievalClient:
 
     async def assemble(
         self, query: str, sources: Sequence[str], document_ids: Sequence[str], token_budget: int
-    ) -> corpus.Assembled:
+    ) -> Assembled:
         """Chunks for a writer, see `clausegate.retrieval.v1.AssembleContextRequest`."""
         request = retrieval_pb2.AssembleContextRequest(
             query=query, sources=sources, document_ids=document_ids, token_budget=token_budget
         )
         return wire.assembled_of(await self._call(self._retrieval.AssembleContext, request))
 
-    async def document_chunks(self, document_id: str) -> AsyncIterator[corpus.Chunk]:
+    async def document_chunks(self, document_id: str) -> AsyncIterator[Chunk]:
         """The live chunks of a document in order; DOCUMENT_CONFLICT when it is replaced meanwhile."""
         request = retrieval_pb2.ListChunksRequest(document_id=document_id, page_size=MAX_CHUNKS)
         async for page in self._pages(self._retrieval.ListChunks, request):
             for chunk in page.chunks:
-                yield wire.chunk_of(chunk)
+                yield from_message(chunk, Chunk)
 
-    async def documents(
-        self, sources: Sequence[str], document_ids: Sequence[str]
-    ) -> tuple[corpus.Document, ...]:
+    async def documents(self, sources: Sequence[str], document_ids: Sequence[str]) -> tuple[Document, ...]:
         """The live documents of a scope by id: those of `document_ids`, else all of `sources`, else all.
 
         An unknown source or document is SOURCE_NOT_FOUND or DOCUMENT_NOT_FOUND with its field.
@@ -186,11 +177,13 @@ class RetrievalClient:
             return await self._documents_named(sorted(set(document_ids)), document_ids)
         request = documents_pb2.ListDocumentsRequest(sources=sources, page_size=MAX_DOCUMENTS)
         pages = self._pages(self._documents.ListDocuments, request)
-        return tuple([wire.document_of(document) async for page in pages for document in page.documents])
+        return tuple(
+            [from_message(document, Document) async for page in pages for document in page.documents]
+        )
 
     async def _documents_named(
         self, document_ids: Sequence[str], asked: Sequence[str]
-    ) -> tuple[corpus.Document, ...]:
+    ) -> tuple[Document, ...]:
         live = await self.live_documents(document_ids)
         for number, document_id in enumerate(asked):
             if document_id not in live:
@@ -199,7 +192,7 @@ class RetrievalClient:
         return tuple(live[document_id] for document_id in document_ids)
 
     async def _where_searched(
-        self, question: Question, found: corpus.Found, ask: Callable[[Sequence[str]], Awaitable[_T]]
+        self, question: Question, found: Found, ask: Callable[[Sequence[str]], Awaitable[_T]]
     ) -> _T:
         """Ask about the documents that were searched: those asked for, else those the question names.
 
@@ -213,7 +206,7 @@ class RetrievalClient:
                 raise
         return await ask(tuple(await self.live_documents(named)))
 
-    async def live_documents(self, document_ids: Iterable[str]) -> Mapping[str, corpus.Document]:
+    async def live_documents(self, document_ids: Iterable[str]) -> Mapping[str, Document]:
         """Documents by id, in the order given; those that are not indexed are left out."""
         documents = await asyncio.gather(*map(self._document, document_ids))
         return {document.document_id: document for document in documents if document}
@@ -242,10 +235,12 @@ class RetrievalClient:
     async def _chunks_at_once(self, chunk_ids: Sequence[str]) -> _Stored:
         request = retrieval_pb2.GetChunksRequest(chunk_ids=chunk_ids)
         response = await self._call(self._retrieval.GetChunks, request)
-        chunks = {chunk.chunk_id: wire.chunk_of(chunk) for chunk in response.chunks}
-        return chunks, {document.document_id: wire.document_of(document) for document in response.documents}
+        chunks = {chunk.chunk_id: from_message(chunk, Chunk) for chunk in response.chunks}
+        return chunks, {
+            document.document_id: from_message(document, Document) for document in response.documents
+        }
 
-    async def _document(self, document_id: str) -> corpus.Document | None:
+    async def _document(self, document_id: str) -> Document | None:
         request = documents_pb2.GetDocumentRequest(document_id=document_id)
         try:
             response = await self._call(self._documents.GetDocument, request)
@@ -253,7 +248,7 @@ class RetrievalClient:
             if error.reason != "DOCUMENT_NOT_FOUND":
                 raise
             return None
-        return wire.document_of(response.document)
+        return from_message(response.document, Document)
 
     async def _pages(
         self, method: Callable[..., Awaitable[_Page]], request: _Listing

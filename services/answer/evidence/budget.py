@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from corpus.chunks import Chunk
 from inference.tokens import TokenCounter
 from services.answer.context import format_chunk
-from services.answer.corpus import Chunk
 from services.answer.evidence.grading import GradedCandidate
 
 

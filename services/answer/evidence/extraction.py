@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from rank_bm25 import BM25Okapi
 
+from corpus.spans import Span
 from corpus.stems import stems_of
-from services.answer.corpus import Candidate, Found, Span
+from services.answer.corpus import Candidate, Found
 from services.answer.evidence.grading import GradedCandidate
 from services.answer.sentences import Sentence, read_as, said_by, sentences_of
 

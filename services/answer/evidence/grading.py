@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from corpus.chunks import Chunk
 from services.answer.answers import SupportingClause
-from services.answer.corpus import Background, Candidate, Chunk, Found
+from services.answer.corpus import Background, Candidate, Found
 from services.answer.parts import outside, pages_at
 
 LOCAL_GRADER = "local"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from corpus.chunks import Chunk
 from services.answer.context import CODE_TOKENS, SAMPLE_CODE, enclose, lay_out
 from services.answer.contracts import answer
 from services.answer.contracts.completion import Completer
-from services.answer.corpus import Chunk
 from services.answer.query.stating import Claim, claims_of
 from services.answer.records.tasks import Task
 

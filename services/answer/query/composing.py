@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from services.answer.answers import (
-    Answer,
-    Citation,
-    DefinitionInUse,
-    Note,
-    NoteKind,
-    Statement,
-    SupportingClause,
-)
-from services.answer.corpus import Chunk, Definition, Document, ResolvedDefinition
+from corpus.chunks import Chunk
+from corpus.citations import Citation
+from corpus.definitions import Definition
+from corpus.documents import Document
+from services.answer.answers import Answer, DefinitionInUse, Note, NoteKind, Statement, SupportingClause
+from services.answer.corpus import ResolvedDefinition
 from services.answer.evidence.grading import GradedCandidate, clause_of
 from services.answer.query import notes
 from services.answer.query.conflicts import find_conflicts

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from corpus.chunks import Chunk
+from corpus.definitions import Definition
 from corpus.stems import stems_of
 from inference.tokens import TokenCounter
-from services.answer.corpus import Chunk, Definition, ResolvedDefinition
+from services.answer.corpus import ResolvedDefinition
 
 MAX_DEFINITIONS = 8
 MAX_CONFLICTS = 3
@@ -105,8 +107,12 @@ def as_chunk(definition: Definition) -> Chunk:
         span=definition.span,
         pages=(),
         table_header="",
-        generation="",
+        generation=definition.generation,
         sentences=(definition.span,),
+        word_count=len(definition.text.split()),
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
     )
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from corpus.definitions import Definition
 from inference.tokens import TokenCounter
 from services.answer.answers import Answer, RefusalReason, Statement
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import format_chunk, format_entry
 from services.answer.contracts.answer import CONTRACT
 from services.answer.contracts.completion import Completer
-from services.answer.corpus import Definition, Found, ResolvedDefinition
+from services.answer.corpus import Found, ResolvedDefinition
 from services.answer.evidence.budget import pack
 from services.answer.evidence.extraction import choose_sentences
 from services.answer.evidence.grading import GradedCandidate

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+from corpus.chunks import Chunk
 from inference.chat.model import TokenUsage
 from inference.tokens import TokenCounter
 from services.answer.answers import StageEstimate
 from services.answer.context import CODE_TOKENS, SAMPLE_CODE, format_entry
 from services.answer.contracts import answer, grade
 from services.answer.contracts.completion import Completer, Contract, Reply
-from services.answer.corpus import Chunk, ResolvedDefinition
+from services.answer.corpus import ResolvedDefinition
 from services.answer.evidence.grading import Grading
 from services.answer.evidence.policy import Policy
 from services.answer.query import answering, model_grading

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from corpus.citations import Citation
 from services.answer.answers import (
     Answer,
-    Citation,
     DefinitionInUse,
     DryRun,
     GateDecision,

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from chassis.errors import DeadlineExceeded
 from chassis.limits.deadlines import time_left
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from services.answer.context import lay_out_as
 from services.answer.contracts import grade
 from services.answer.contracts.completion import Completer
-from services.answer.corpus import Chunk, Span
 from services.answer.records.tasks import Task
 
 MAX_CHARACTERS = 2_000

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from services.answer.answers import Citation, Note, NoteKind, SupportingClause
-from services.answer.corpus import Chunk, Document
+from corpus.chunks import Chunk
+from corpus.citations import Citation
+from corpus.documents import Document
+from services.answer.answers import Note, NoteKind, SupportingClause
 from services.answer.query.conflicts import ValueConflict
 from services.answer.sentences import begins_earlier
 
@@ -37,7 +39,7 @@ def cross_reference_notes(citations: Iterable[Citation]) -> tuple[Note, ...]:
 
 def unreadable_page_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
     """One note for each cited document some of whose pages could not be read."""
-    texts = {
+    texts: dict[str, str] = {
         document.document_id: f"{_counted(document.unreadable_pages)} of “{document.title}” could not be "
         "read and may hold more on this."
         for document in documents
@@ -69,7 +71,7 @@ def definition_goes_on_note(term: str, citation: Citation) -> Note:
 
 def left_out_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
     """One note for each cited document without some of what its pages show."""
-    texts = {}
+    texts: dict[str, str] = {}
     for document in documents:
         marks = _count(document.reference_marks, "footnote and reference mark")
         lines = _count(document.running_lines, "line", " of running headers and footers")
@@ -81,7 +83,7 @@ def left_out_notes(citations: Sequence[Citation], documents: Iterable[Document])
 
 def hidden_text_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
     """One note for each cited document that holds text which its readers do not see."""
-    texts = {
+    texts: dict[str, str] = {
         document.document_id: f"The file of “{document.title}” holds {document.hidden_characters:,} "
         f"character{'s' if document.hidden_characters > 1 else ''} that its readers do not see; "
         f"{'they were' if document.hidden_characters > 1 else 'it was'} left out."

@@ -9,16 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from services.answer.answers import (
-    Answer,
-    Citation,
-    DryRun,
-    Note,
-    Refusal,
-    StageEstimate,
-    Statement,
-    SupportingClause,
-)
+from corpus.citations import Citation
+from services.answer.answers import Answer, DryRun, Note, Refusal, StageEstimate, Statement, SupportingClause
 from services.answer.parts import JOINT
 
 POSSIBLY_RELATED = "No passage clearly answers this question. Possibly related:"

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from chassis.telemetry import counter
+from corpus.chunks import Chunk
 from services.answer.answers import Statement
 from services.answer.contracts.answer import AnswerReply
-from services.answer.corpus import Chunk
 from services.answer.evidence.extraction import MAX_STATEMENTS
 from services.answer.query.composing import Draft
 from services.answer.sentences import Sentence, table_header_of

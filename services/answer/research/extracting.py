@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from inference.tokens import TokenCounter
 from services.answer.answers import GateRule, RefusalReason
 from services.answer.clients.retrieval import RetrievalClient
@@ -18,7 +20,7 @@ from services.answer.context import format_chunk, lay_out
 from services.answer.contracts import snippets as contract
 from services.answer.contracts.completion import Completer
 from services.answer.contracts.snippets import MAX_SNIPPETS
-from services.answer.corpus import Chunk, Found, Span
+from services.answer.corpus import Found
 from services.answer.evidence import gate, grading
 from services.answer.evidence.extraction import choose_sentences
 from services.answer.evidence.grading import GradedCandidate

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from services.answer.answers import Citation, Note
+from corpus.chunks import Chunk
+from corpus.citations import Citation
+from services.answer.answers import Note
 from services.answer.contracts.snippets import MAX_SNIPPETS
-from services.answer.corpus import Chunk
 from services.answer.legible import legible
 from services.answer.parts import around
 from services.answer.research.wording import mentions, summary_of

@@ -5,12 +5,15 @@ from __future__ import annotations
 import grpc
 
 from chassis.auth import current_caller
+from clausegate.answer.v1 import answer_pb2
 from clausegate.answer.v1 import article_service_pb2 as articles_pb2
 from clausegate.answer.v1.article_service_pb2_grpc import ArticleServiceServicer
+from clausegate.corpus.v1 import article_pb2
+from corpus.codec import to_message
 from services.answer.article import ArticleScope, CompileRequest
 from services.answer.articles.compiling import Compiling
-from services.answer.clients.articles import ArticlesClient, article_to_wire
-from services.answer.servicers.wire import metadata_to_wire, usage_to_wire
+from services.answer.clients.articles import ArticlesClient
+from services.answer.servicers.wire import usage_to_wire
 
 CompileContext = grpc.aio.ServicerContext[
     articles_pb2.CompileArticleRequest, articles_pb2.CompileArticleResponse
@@ -40,8 +43,8 @@ class ArticleServicer(ArticleServiceServicer):
         )
         compiled = await self._compiling.compile(asked, current_caller())
         return articles_pb2.CompileArticleResponse(
-            article=article_to_wire(compiled.article),
-            metadata=metadata_to_wire(compiled.metadata),
+            article=to_message(compiled.article, article_pb2.Article),
+            metadata=to_message(compiled.metadata, answer_pb2.Metadata),
             usage=usage_to_wire(compiled.usage),
         )
 

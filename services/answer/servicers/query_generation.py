@@ -5,10 +5,12 @@ from __future__ import annotations
 import grpc
 
 from chassis.auth import current_caller
+from clausegate.answer.v1 import answer_pb2
 from clausegate.answer.v1 import query_generation_service_pb2 as generation_pb2
 from clausegate.answer.v1.query_generation_service_pb2_grpc import QueryGenerationServiceServicer
+from corpus.codec import to_message
 from services.answer.query_generation import DEFAULT_COUNT, QueriesRequest, QueryGeneration
-from services.answer.servicers.wire import metadata_to_wire, usage_to_wire
+from services.answer.servicers.wire import usage_to_wire
 
 Context = grpc.aio.ServicerContext[
     generation_pb2.GenerateQueriesRequest, generation_pb2.GenerateQueriesResponse
@@ -35,6 +37,6 @@ class QueryGenerationServicer(QueryGenerationServiceServicer):
         found = await self._generation.generate(asked, current_caller())
         return generation_pb2.GenerateQueriesResponse(
             queries=found.queries,
-            metadata=metadata_to_wire(found.metadata),
+            metadata=to_message(found.metadata, answer_pb2.Metadata),
             usage=usage_to_wire(found.usage),
         )

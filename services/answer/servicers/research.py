@@ -7,11 +7,14 @@ from collections.abc import AsyncIterator
 import grpc
 
 from chassis.auth import current_caller
+from clausegate.answer.v1 import answer_pb2
 from clausegate.answer.v1 import research_service_pb2 as research_pb2
 from clausegate.answer.v1.research_service_pb2_grpc import ResearchServiceServicer
+from clausegate.corpus.v1 import citation_pb2
+from corpus.codec import to_message
 from services.answer.research.research import Asked, Findings, Research
 from services.answer.research.snippets import Snippet, Unverified
-from services.answer.servicers.wire import citation_to_wire, metadata_to_wire, note_to_wire, usage_to_wire
+from services.answer.servicers.wire import usage_to_wire
 
 Context = grpc.aio.ServicerContext[research_pb2.ExtractSnippetsRequest, research_pb2.ExtractSnippetsResponse]
 UNVERIFIED = {
@@ -60,7 +63,7 @@ def done_to_wire(findings: Findings) -> research_pb2.SnippetsDone:
         snippets=[_snippet(snippet) for snippet in extraction.snippets],
         dropped_snippets=extraction.dropped,
         cached=findings.cached,
-        metadata=metadata_to_wire(findings.metadata),
+        metadata=to_message(findings.metadata, answer_pb2.Metadata),
         usage=usage_to_wire(extraction.usage),
     )
 
@@ -75,8 +78,8 @@ def _snippet(snippet: Snippet) -> research_pb2.Snippet:
         relevance=snippet.relevance,
         verified=snippet.citation is not None,
         chunk_id=chunk.chunk_id if chunk else "",
-        citation=citation_to_wire(snippet.citation) if snippet.citation else None,
+        citation=to_message(snippet.citation, citation_pb2.Citation) if snippet.citation else None,
         context_before=snippet.context_before,
         context_after=snippet.context_after,
-        notes=map(note_to_wire, snippet.notes),
+        notes=[to_message(note, answer_pb2.Note) for note in snippet.notes],
     )

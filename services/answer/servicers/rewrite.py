@@ -5,10 +5,12 @@ from __future__ import annotations
 import grpc
 
 from chassis.auth import current_caller
+from clausegate.answer.v1 import answer_pb2
 from clausegate.answer.v1 import rewrite_service_pb2 as rewrite_pb2
 from clausegate.answer.v1.rewrite_service_pb2_grpc import RewriteServiceServicer
+from corpus.codec import to_message
 from services.answer.rewriting import RewriteRequest, Rewriting
-from services.answer.servicers.wire import citation_to_wire, metadata_to_wire, usage_to_wire
+from services.answer.servicers.wire import citations_to_wire, usage_to_wire
 
 Context = grpc.aio.ServicerContext[rewrite_pb2.RewriteRequest, rewrite_pb2.RewriteResponse]
 
@@ -34,7 +36,7 @@ class RewriteServicer(RewriteServiceServicer):
         rewritten = await self._rewriting.rewrite(asked, current_caller())
         return rewrite_pb2.RewriteResponse(
             text=rewritten.text,
-            citations=[citation_to_wire(citation) for citation in rewritten.citations],
-            metadata=metadata_to_wire(rewritten.metadata),
+            citations=citations_to_wire(rewritten.citations),
+            metadata=to_message(rewritten.metadata, answer_pb2.Metadata),
             usage=usage_to_wire(rewritten.usage),
         )

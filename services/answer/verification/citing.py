@@ -7,9 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from chassis.errors import Conflict
-from services.answer.answers import Certificate, Citation, MatchLevel, Note, NoteKind
-from services.answer.corpus import Chunk, Definition, Document, Span, TextDoubtKind
-from services.answer.parts import QuotePart, doubts_of, joined, pages_at, quote_parts, reading_of
+from corpus.chunks import Chunk, TextDoubtKind
+from corpus.citations import Certificate, Citation, MatchLevel, QuotePart
+from corpus.definitions import Definition
+from corpus.documents import Document
+from corpus.spans import Span
+from services.answer.answers import Note, NoteKind
+from services.answer.parts import doubts_of, joined, pages_at, quote_parts, reading_of
 from services.answer.sentences import Sentence, says_something, sentences_around, through_list
 from services.answer.verification.places import find_in
 from services.answer.verification.signing import Signer

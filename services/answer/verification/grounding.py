@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from services.answer.answers import Citation, Note, SupportingClause
-from services.answer.corpus import Chunk
+from corpus.chunks import Chunk
+from corpus.citations import Citation
+from services.answer.answers import Note, SupportingClause
 from services.answer.parts import JOINT, MARKER
 from services.answer.verification.citing import Citations, Stored, doubt_notes, quote_in
 from services.answer.verification.lint import Caveat, Finding, LintRule, caveats, lint
@@ -95,7 +96,7 @@ def judge(
 ) -> tuple[CheckedClaim, ...]:
     """The claims with their verdicts, in order; `found` for each of `words_of` them."""
     judged = [_judged(claim, found, citations) for claim in claims]
-    chunks = {place.chunk.chunk_id: place.chunk for place in found.values() if place.chunk}
+    chunks: dict[str, Chunk] = {place.chunk.chunk_id: place.chunk for place in found.values() if place.chunk}
     return tuple(replace(claim, notes=_doubts(claim, citations.all, chunks)) for claim in judged)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from services.answer.answers import MatchLevel
-from services.answer.corpus import Chunk, Span
-from services.answer.parts import JOINT, QuotePart, quoted_text, texts_of
+from corpus.chunks import Chunk
+from corpus.citations import MatchLevel, QuotePart
+from corpus.spans import Span
+from services.answer.parts import JOINT, quoted_text, texts_of
 from services.answer.verification.quotes import QuoteMatch, find_quote, find_quotes
 
 MAX_PIECES, MAX_PLACES = 20, 12

@@ -11,9 +11,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from corpus.citations import MatchLevel
 from corpus.invisible import WITHOUT_WIDTH
-from services.answer.answers import MatchLevel
-from services.answer.corpus import Span
+from corpus.spans import Span
 
 _LETTER = r"[^\W\d_]"
 _LINE_HYPHEN = rf"(?<={_LETTER})[-‐\u00ad][ \t]*\r?\n\s*(?={_LETTER})"

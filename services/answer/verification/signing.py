@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from chassis.errors import CannotStart
-from services.answer.answers import Citation
+from corpus.citations import Citation
 
 DOMAIN = b"clausegate.citation.v1\n"
 """Goes before what is signed, so that whatever else a key may sign is never taken for a citation."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from services.answer.corpus import Chunk, ContextPart, PageSpan, Span, TextDoubt
+from corpus.chunks import Chunk, ContextPart, TextDoubt
+from corpus.spans import PageSpan, Span
 
 LEAD_IN = "The Licensee shall not:"
 COPY = "1. Copy the Data."
@@ -44,6 +45,10 @@ def chunk_of(*sentences: str, text: str = DOCUMENT, **told: object) -> Chunk:
         table_header="",
         generation="g",
         sentences=spans,
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
         **told,  # type: ignore[arg-type]
     )
 

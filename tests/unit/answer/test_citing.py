@@ -5,8 +5,10 @@ import hashlib
 
 import pytest
 
-from services.answer.answers import MatchLevel
-from services.answer.corpus import Chunk, Document, PageSpan, SectionSpan, Span, section_name
+from corpus.chunks import Chunk
+from corpus.citations import MatchLevel
+from corpus.documents import Document, DocumentFormat
+from corpus.spans import PageSpan, SectionSpan, Span, section_name
 from services.answer.parts import pages_at
 from services.answer.verification.citing import Citations, Origin, Quote, quote_in
 from services.answer.verification.signing import SignatureState, Signer, SigningKey
@@ -27,9 +29,26 @@ CHUNK = Chunk(
     table_header="",
     generation="g1",
     sentences=(),
+    word_count=0,
+    content_sha256="",
+    is_definitions=False,
+    ordinal=0,
 )
 ORIGIN = Origin("c" * 64, "gpt-4.1", "answer/1", "p" * 64)
-DOCUMENT = Document("cme/a.pdf", "Agreement", "d" * 64, "g1", ())
+DOCUMENT = Document(
+    document_id="cme/a.pdf",
+    title="Agreement",
+    content_sha256="d" * 64,
+    generation="g1",
+    unreadable_pages=(),
+    source="",
+    path="",
+    format=DocumentFormat.TEXT,
+    size_bytes=0,
+    page_count=0,
+    chunk_count=0,
+    definition_count=0,
+)
 
 
 def citations(chunk: Chunk = CHUNK, document: Document = DOCUMENT) -> Citations:
@@ -125,7 +144,22 @@ def test_a_certificate_names_model_prompt_and_settings():
 def test_a_citation_of_an_item_quotes_its_lead_in_and_condition_and_is_placed_at_its_own_words():
     book = Citations(
         {SECOND.chunk_id: SECOND},
-        {"cme/a.md": Document("cme/a.md", "Licence", "d" * 64, "g", ())},
+        {
+            "cme/a.md": Document(
+                document_id="cme/a.md",
+                title="Licence",
+                content_sha256="d" * 64,
+                generation="g",
+                unreadable_pages=(),
+                source="",
+                path="",
+                format=DocumentFormat.TEXT,
+                size_bytes=0,
+                page_count=0,
+                chunk_count=0,
+                definition_count=0,
+            )
+        },
         ORIGIN,
         Signer(),
     )

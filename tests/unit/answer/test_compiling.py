@@ -6,10 +6,11 @@ import dataclasses
 
 import pytest
 
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from services.answer.articles.compiling import carrier, held_by, unsupported
 from services.answer.context import Material, lay_out
 from services.answer.contracts.article import ArticleReply, KeyClaim
-from services.answer.corpus import Chunk, Span
 
 WORDS = "The Licensee shall pay USD 120 a month, and may not share data."
 
@@ -29,6 +30,10 @@ def chunk(text: str = WORDS) -> Chunk:
         table_header="",
         generation="g",
         sentences=(),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
     )
 
 

@@ -4,17 +4,12 @@ import dataclasses
 
 import pytest
 
+from corpus.chunks import Chunk, TextDoubt, TextDoubtKind
+from corpus.definitions import Definition
+from corpus.documents import Document, DocumentFormat
+from corpus.spans import Span
 from services.answer.answers import NoteKind
-from services.answer.corpus import (
-    Candidate,
-    Chunk,
-    Definition,
-    Document,
-    ResolvedDefinition,
-    Span,
-    TextDoubt,
-    TextDoubtKind,
-)
+from services.answer.corpus import Candidate, ResolvedDefinition
 from services.answer.evidence.grading import GradedCandidate
 from services.answer.query.composing import Draft, compose
 from services.answer.query.stating import extracted
@@ -35,14 +30,39 @@ def chunk(name: str, document: str, *sentences: str) -> Chunk:
         at += len(sentence) + 1
     source = document.split("/")[0]
     return Chunk(
-        name, name, document, source, document, (), "S", text, Span(0, len(text)), (), "", "g", tuple(spans)
+        chunk_id=name,
+        alias=name,
+        document_id=document,
+        source=source,
+        title=document,
+        heading_chain=(),
+        section="S",
+        text=text,
+        span=Span(0, len(text)),
+        pages=(),
+        table_header="",
+        generation="g",
+        sentences=tuple(spans),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
     )
 
 
 def definition(part: Chunk, text: str = TERM) -> Definition:
     start = part.text.index(text)
     return Definition(
-        "Device", text, Span(start, start + len(text)), part.chunk_id, part.document_id, part.source
+        term="Device",
+        text=text,
+        span=Span(start, start + len(text)),
+        chunk_id=part.chunk_id,
+        document_id=part.document_id,
+        source=part.source,
+        definition_id="",
+        pages=(),
+        title="",
+        section="",
     )
 
 
@@ -70,7 +90,18 @@ def answer(of: Draft, live: tuple[Chunk, ...] = ALL, **told):
     chunks = {one.chunk_id: one for one in live}
     documents = {
         one.document_id: Document(
-            one.document_id, one.title, "d" * 64, "g", **{"unreadable_pages": ()} | told
+            document_id=one.document_id,
+            title=one.title,
+            content_sha256="d" * 64,
+            generation="g",
+            **{"unreadable_pages": ()} | told,
+            source="",
+            path="",
+            format=DocumentFormat.TEXT,
+            size_bytes=0,
+            page_count=0,
+            chunk_count=0,
+            definition_count=0,
         )
         for one in live
     }
@@ -130,7 +161,22 @@ def test_a_reader_is_told_that_a_quote_begins_in_an_earlier_chunk():
     behind = Span(900, 900 + len(item.text))
     item = dataclasses.replace(item, span=behind, sentences=(behind,))
     chunks = {"item": item}
-    documents = {"cme/d.txt": Document("cme/d.txt", "T", "d" * 64, "g", unreadable_pages=())}
+    documents = {
+        "cme/d.txt": Document(
+            document_id="cme/d.txt",
+            title="T",
+            content_sha256="d" * 64,
+            generation="g",
+            unreadable_pages=(),
+            source="",
+            path="",
+            format=DocumentFormat.TEXT,
+            size_bytes=0,
+            page_count=0,
+            chunk_count=0,
+            definition_count=0,
+        )
+    }
     citations = Citations(chunks, documents, Origin("c" * 64), Signer())
     asked = dataclasses.replace(draft(), kept=(kept(item),), definitions=())
     statements = extracted(asked, tuple(sentences_of(item)), citations)
@@ -142,7 +188,22 @@ def test_a_reader_is_told_that_a_quote_begins_in_an_earlier_chunk():
 def test_a_statement_in_doubt_comes_last_and_is_never_headed_as_an_answer(kind):
     part = dataclasses.replace(CLAUSES, doubts=(TextDoubt(Span(3, 5), kind),))
     chunks = {part.chunk_id: part}
-    documents = {part.document_id: Document(part.document_id, "T", "d" * 64, "g", unreadable_pages=())}
+    documents = {
+        part.document_id: Document(
+            document_id=part.document_id,
+            title="T",
+            content_sha256="d" * 64,
+            generation="g",
+            unreadable_pages=(),
+            source="",
+            path="",
+            format=DocumentFormat.TEXT,
+            size_bytes=0,
+            page_count=0,
+            chunk_count=0,
+            definition_count=0,
+        )
+    }
     citations = Citations(chunks, documents, Origin("c" * 64), Signer())
     asked = dataclasses.replace(draft(), kept=(kept(part),), definitions=())
     statements = extracted(asked, tuple(sentences_of(part)), citations)
@@ -155,7 +216,22 @@ def test_a_statement_in_doubt_comes_last_and_is_never_headed_as_an_answer(kind):
 def test_a_clause_marks_the_lead_in_of_its_quote_and_has_what_stands_elsewhere():
     part = items(LEAD_IN, COPY, SHARE)
     chunks = {part.chunk_id: part}
-    documents = {part.document_id: Document(part.document_id, "T", "d" * 64, "g", unreadable_pages=())}
+    documents = {
+        part.document_id: Document(
+            document_id=part.document_id,
+            title="T",
+            content_sha256="d" * 64,
+            generation="g",
+            unreadable_pages=(),
+            source="",
+            path="",
+            format=DocumentFormat.TEXT,
+            size_bytes=0,
+            page_count=0,
+            chunk_count=0,
+            definition_count=0,
+        )
+    }
     citations = Citations(chunks, documents, Origin("c" * 64), Signer())
     asked = dataclasses.replace(draft(), kept=(kept(part),), definitions=())
     share = next(one for one in sentences_of(part) if one.text == SHARE)

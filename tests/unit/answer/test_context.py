@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from services.answer.context import enclose, format_chunk, lay_out
-from services.answer.corpus import Chunk, Span
 from tests.unit.answer.listed import ALL, CONSENT, LEAD_IN, SECOND, SHARE
 
 CODE = "0123456789abcdef"
@@ -13,19 +14,23 @@ CODE = "0123456789abcdef"
 
 def chunk(text: str, *, title: str = "T", header: str = "", name: str = "id") -> Chunk:
     return Chunk(
-        name,
-        "alias",
-        "a/b.md",
-        "a",
-        title,
-        ("One", "Two"),
-        "Two",
-        text,
-        Span(0, len(text)),
-        (),
-        header,
-        "g",
-        (),
+        chunk_id=name,
+        alias="alias",
+        document_id="a/b.md",
+        source="a",
+        title=title,
+        heading_chain=("One", "Two"),
+        section="Two",
+        text=text,
+        span=Span(0, len(text)),
+        pages=(),
+        table_header=header,
+        generation="g",
+        sentences=(),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
     )
 
 

@@ -1,14 +1,7 @@
 from dataclasses import replace
 
-from services.answer.corpus import (
-    Chunk,
-    ContextPart,
-    PageSpan,
-    SectionSpan,
-    Span,
-    TextDoubt,
-    TextDoubtKind,
-)
+from corpus.chunks import Chunk, ContextPart, TextDoubt, TextDoubtKind
+from corpus.spans import PageSpan, SectionSpan, Span
 
 TEXT = "Fees are due. Late fees accrue."
 CHUNK = Chunk(
@@ -26,6 +19,10 @@ CHUNK = Chunk(
     generation="g1",
     sentences=(Span(100, 113), Span(114, 131)),
     sections=(SectionSpan(("Due",), Span(100, 114)), SectionSpan(("Late",), Span(114, 131))),
+    word_count=0,
+    content_sha256="",
+    is_definitions=False,
+    ordinal=0,
 )
 
 

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.definitions import Definition
+from corpus.spans import Span
 from inference.tokens import TokenCounter
-from services.answer.corpus import Definition, ResolvedDefinition, Span
+from services.answer.corpus import ResolvedDefinition
 from services.answer.query.defining import (
     as_chunk,
     conflicts_of,
@@ -17,7 +19,18 @@ from services.answer.query.defining import (
 
 def definition(term: str, source: str = "cme", document: str = "cme/a.txt") -> Definition:
     text = f"“{term}” means something."
-    return Definition(term, text, Span(0, len(text)), "chunk", document, source)
+    return Definition(
+        term=term,
+        text=text,
+        span=Span(0, len(text)),
+        chunk_id="chunk",
+        document_id=document,
+        source=source,
+        definition_id="",
+        pages=(),
+        title="",
+        section="",
+    )
 
 
 def resolved(term: str, source: str = "cme", *conflicting: Definition) -> ResolvedDefinition:

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.chunks import Chunk
+from corpus.definitions import Definition
+from corpus.spans import Span
 from inference.tokens import TokenCounter
 from services.answer.answers import StageEstimate
 from services.answer.context import format_entry, lay_out
 from services.answer.contracts import answer, grade
 from services.answer.contracts.completion import Completer, TaskModel
-from services.answer.corpus import Chunk, Definition, ResolvedDefinition, Span
+from services.answer.corpus import ResolvedDefinition
 from services.answer.evidence.budget import BudgetLimits
 from services.answer.evidence.grading import Grading
 from services.answer.evidence.policy import Policy
@@ -26,11 +29,40 @@ CODE = "f" * 16
 
 def chunk(length: int) -> Chunk:
     text = "x" * length
-    return Chunk("id", "a", "cme/a.txt", "cme", "T", (), "S", text, Span(0, length), (), "", "g", ())
+    return Chunk(
+        chunk_id="id",
+        alias="a",
+        document_id="cme/a.txt",
+        source="cme",
+        title="T",
+        heading_chain=(),
+        section="S",
+        text=text,
+        span=Span(0, length),
+        pages=(),
+        table_header="",
+        generation="g",
+        sentences=(),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
+    )
 
 
 def definition(length: int) -> ResolvedDefinition:
-    one = Definition("Device", "y" * length, Span(0, length), "id", "cme/a.txt", "cme")
+    one = Definition(
+        term="Device",
+        text="y" * length,
+        span=Span(0, length),
+        chunk_id="id",
+        document_id="cme/a.txt",
+        source="cme",
+        definition_id="",
+        pages=(),
+        title="",
+        section="",
+    )
     return ResolvedDefinition(one, 1, "", ())
 
 

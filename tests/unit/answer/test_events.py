@@ -3,23 +3,21 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus.citations import Certificate, Citation, MatchLevel
+from corpus.spans import Span
 from services.answer.answers import (
     AbsenceEvidence,
     Answer,
-    Certificate,
-    Citation,
     DefinitionInUse,
     GateDecision,
     GateRule,
     GateTier,
-    MatchLevel,
     Note,
     NoteKind,
     Refusal,
     RefusalReason,
     Statement,
 )
-from services.answer.corpus import Span
 from services.answer.query.events import (
     Gated,
     Refused,

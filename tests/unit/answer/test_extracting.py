@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from corpus.stems import stems_of
-from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
+from services.answer.corpus import Background, Candidate, Found, Leg, Window
 from services.answer.evidence.grading import GradedCandidate
 from services.answer.research.extracting import excerpts
 
@@ -19,7 +21,25 @@ def graded(*sentences: str, name: str = "c", start: int = 0) -> GradedCandidate:
         at += len(sentence) + 1
     text = "\n".join(sentences)
     whole = Span(start, start + len(text))
-    chunk = Chunk(name, name, "cme/a.txt", "cme", "T", (), "S", text, whole, (), "", "g", tuple(spans))
+    chunk = Chunk(
+        chunk_id=name,
+        alias=name,
+        document_id="cme/a.txt",
+        source="cme",
+        title="T",
+        heading_chain=(),
+        section="S",
+        text=text,
+        span=whole,
+        pages=(),
+        table_header="",
+        generation="g",
+        sentences=tuple(spans),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
+    )
     return GradedCandidate(Candidate(chunk, 0.5, 0.0, 0.8, (Window(whole, 0.5),)), 0.8, 0.8)
 
 

@@ -6,8 +6,10 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from corpus.stems import stems_of
-from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span, Window
+from services.answer.corpus import Background, Candidate, Found, Leg, Window
 from services.answer.evidence.extraction import choose_sentences, score_sentences
 from services.answer.evidence.grading import GradedCandidate
 
@@ -23,7 +25,25 @@ def chunk(*sentences: str, start: int = 0, name: str = "c", headings: tuple[str,
         spans.append(Span(at, at + len(sentence)))
         at += len(sentence) + 1
     whole = Span(start, start + len(text))
-    return Chunk(name, name, "cme/a.txt", "cme", "T", headings, "S", text, whole, (), "", "g", tuple(spans))
+    return Chunk(
+        chunk_id=name,
+        alias=name,
+        document_id="cme/a.txt",
+        source="cme",
+        title="T",
+        heading_chain=headings,
+        section="S",
+        text=text,
+        span=whole,
+        pages=(),
+        table_header="",
+        generation="g",
+        sentences=tuple(spans),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
+    )
 
 
 def graded(part: Chunk, *similarities: float, combined: float = 0.8) -> GradedCandidate:

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.answer.corpus import Background, Candidate, Chunk, Found, Leg, Span
+from corpus.chunks import Chunk
+from corpus.spans import Span
+from services.answer.corpus import Background, Candidate, Found, Leg
 from services.answer.evidence import grading
 from services.answer.evidence.grading import GradedCandidate
 
@@ -30,6 +32,10 @@ def candidate(combined: float, document_id: str = "cme/a.txt", similarity: float
         table_header="",
         generation="g",
         sentences=(Span(0, 23),),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
     )
     return Candidate(chunk, similarity, bm25=1.0, combined=combined, windows=())
 

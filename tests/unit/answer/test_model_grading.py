@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.answer.corpus import Chunk, Span
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from services.answer.query.model_grading import MAX_CHARACTERS, passages_of, prompt_of
 
 CODE = "0123456789abcdef"
@@ -15,7 +16,25 @@ def chunk(sentences: list[str], start: int = 500) -> Chunk:
         spans.append(Span(at, at + len(sentence)))
         at += len(sentence) + 1
     text, span = " ".join(sentences), Span(start, at - 1)
-    return Chunk("id", "a", "cme/a.txt", "cme", "T", (), "S", text, span, (), "", "g", tuple(spans))
+    return Chunk(
+        chunk_id="id",
+        alias="a",
+        document_id="cme/a.txt",
+        source="cme",
+        title="T",
+        heading_chain=(),
+        section="S",
+        text=text,
+        span=span,
+        pages=(),
+        table_header="",
+        generation="g",
+        sentences=tuple(spans),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
+    )
 
 
 SHORT, LONG = chunk(["A fee is due."]), chunk(["One. " * 100 + "Two.", "Three. " * 200 + "Four.", "x" * 900])

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.answer.corpus import Chunk, ContextPart, PageSpan, Span, TextDoubt, TextDoubtKind
+from corpus.chunks import Chunk, ContextPart, TextDoubt, TextDoubtKind
+from corpus.spans import PageSpan, Span
 from services.answer.parts import around, doubts_of, joined, outside, quote_parts, quoted_text, reading_of
 from services.answer.verification.lint import LintRule, lint
 from tests.unit.answer.listed import (

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from services.answer.answers import MatchLevel
-from services.answer.corpus import ContextPart, Span
-from services.answer.parts import QuotePart
+from corpus.chunks import ContextPart
+from corpus.citations import MatchLevel, QuotePart
+from corpus.spans import Span
 from services.answer.verification.places import find_governed, find_in, level_at
 from tests.unit.answer.listed import ALL, CONSENT, COPY, FEES, LEAD_IN, SECOND, SHARE, WHOLE, span_of
 

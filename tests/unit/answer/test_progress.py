@@ -9,17 +9,11 @@ from google.protobuf.descriptor import Descriptor
 
 from chassis.auth import Caller
 from clausegate.answer.v1 import debug_pb2
+from corpus.chunks import Chunk
+from corpus.definitions import Definition
+from corpus.spans import Span
 from services.answer.answers import GateDecision, GateRule, GateTier
-from services.answer.corpus import (
-    Background,
-    Candidate,
-    Chunk,
-    Definition,
-    Found,
-    Leg,
-    ResolvedDefinition,
-    Span,
-)
+from services.answer.corpus import Background, Candidate, Found, Leg, ResolvedDefinition
 from services.answer.evidence.budget import BudgetReport
 from services.answer.evidence.grading import GradedCandidate
 from services.answer.query.progress import Progress, describe, explained
@@ -36,10 +30,42 @@ CLOCK = Clock(
     new_code=lambda: "0123456789abcdef",
 )
 CHUNK = Chunk(
-    "c", "a", "cme/a.txt", "cme", "Fees", (), "1. Fees", "A fee.", Span(0, 6), (), "", "g", (Span(0, 6),)
+    chunk_id="c",
+    alias="a",
+    document_id="cme/a.txt",
+    source="cme",
+    title="Fees",
+    heading_chain=(),
+    section="1. Fees",
+    text="A fee.",
+    span=Span(0, 6),
+    pages=(),
+    table_header="",
+    generation="g",
+    sentences=(Span(0, 6),),
+    word_count=0,
+    content_sha256="",
+    is_definitions=False,
+    ordinal=0,
 )
 GRADED = GradedCandidate(Candidate(CHUNK, 0.5, bm25=1.0, combined=0.6, windows=()), 0.4, 0.6, grade=2)
-DEFINITION = ResolvedDefinition(Definition("Fee", "“Fee” is", Span(0, 8), "c", "cme/a.txt", "cme"), 1, "", ())
+DEFINITION = ResolvedDefinition(
+    Definition(
+        term="Fee",
+        text="“Fee” is",
+        span=Span(0, 8),
+        chunk_id="c",
+        document_id="cme/a.txt",
+        source="cme",
+        definition_id="",
+        pages=(),
+        title="",
+        section="",
+    ),
+    1,
+    "",
+    (),
+)
 FOUND = Found(
     normalized_query="fee",
     clause_question="fee",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from services.answer.answers import MatchLevel
+from corpus.citations import MatchLevel
 from services.answer.verification import quotes
 from services.answer.verification.quotes import find_quote
 from tests.work import LINEAR, matching_grows, patterns_of

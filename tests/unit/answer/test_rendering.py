@@ -7,17 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from corpus.citations import Certificate, Citation, MatchLevel, QuotePart
+from corpus.spans import Span
 from services.answer.answers import (
     AbsenceEvidence,
     Answer,
-    Certificate,
-    Citation,
     DefinitionInUse,
     DryRun,
     GateDecision,
     GateRule,
     GateTier,
-    MatchLevel,
     Note,
     NoteKind,
     Refusal,
@@ -27,8 +26,6 @@ from services.answer.answers import (
     SupportingClause,
     TermHits,
 )
-from services.answer.corpus import Span
-from services.answer.parts import QuotePart
 from services.answer.query.rendering import render_markdown, render_text
 
 QUOTE = "The fee is\nUSD 100 per month."

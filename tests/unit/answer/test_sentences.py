@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from services.answer.corpus import Chunk, ContextPart, Span
+from corpus.chunks import Chunk, ContextPart
+from corpus.spans import Span
 from services.answer.sentences import (
     begins_earlier,
     said_by,
@@ -25,7 +26,25 @@ def chunk(*sentences: str, headings: tuple[str, ...] = ()) -> Chunk:
         spans.append(Span(at, at + len(sentence)))
         at += len(sentence) + 1
     whole = Span(0, len(text))
-    return Chunk("c", "c", "cme/a.txt", "cme", "T", headings, "S", text, whole, (), "", "g", tuple(spans))
+    return Chunk(
+        chunk_id="c",
+        alias="c",
+        document_id="cme/a.txt",
+        source="cme",
+        title="T",
+        heading_chain=headings,
+        section="S",
+        text=text,
+        span=whole,
+        pages=(),
+        table_header="",
+        generation="g",
+        sentences=tuple(spans),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.answer.answers import Certificate, Citation, MatchLevel
-from services.answer.corpus import Span
-from services.answer.parts import QuotePart
+from corpus.citations import Certificate, Citation, MatchLevel, QuotePart
+from corpus.spans import Span
 from services.answer.verification.signing import (
     DOMAIN,
     SignatureState,

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.chunks import Chunk, TextDoubt, TextDoubtKind
+from corpus.documents import Document, DocumentFormat
+from corpus.spans import SectionSpan, Span
 from corpus.stems import stems_of
 from services.answer.answers import NoteKind
-from services.answer.corpus import Chunk, Document, SectionSpan, Span, TextDoubt, TextDoubtKind
 from services.answer.research.snippets import (
     UNVERIFIED_RELEVANCE,
     Delivered,
@@ -48,6 +50,10 @@ def a_chunk(name: str, text: str, document: str = "cme/a.pdf", start: int = 0) -
         table_header="",
         generation="g",
         sentences=tuple(Span(start + first, start + last) for first, last in sentences),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
     )
 
 
@@ -59,7 +65,23 @@ CHUNKS = {
     "c4": a_chunk("overlapping", FEES[47:] + " It ends.", start=147),
 }
 STORED = {one.chunk_id: one for one in CHUNKS.values()}
-DOCUMENTS = {name: Document(name, "T", "d" * 64, "g", ()) for name in ("cme/a.pdf", "opra/b.txt")}
+DOCUMENTS = {
+    name: Document(
+        document_id=name,
+        title="T",
+        content_sha256="d" * 64,
+        generation="g",
+        unreadable_pages=(),
+        source="",
+        path="",
+        format=DocumentFormat.TEXT,
+        size_bytes=0,
+        page_count=0,
+        chunk_count=0,
+        definition_count=0,
+    )
+    for name in ("cme/a.pdf", "opra/b.txt")
+}
 
 
 def delivered(*passages: Passage, stored: dict[str, Chunk] = STORED, **wanted: object) -> Delivered:
@@ -275,7 +297,22 @@ def test_verified_snippets_of_a_document_never_overlap(passages: list[Passage]) 
 
 
 def test_a_snippet_of_an_item_is_contiguous_and_has_its_lead_in_and_condition_beside_it() -> None:
-    documents = {"cme/a.md": Document("cme/a.md", "T", "d" * 64, "g", ())}
+    documents = {
+        "cme/a.md": Document(
+            document_id="cme/a.md",
+            title="T",
+            content_sha256="d" * 64,
+            generation="g",
+            unreadable_pages=(),
+            source="",
+            path="",
+            format=DocumentFormat.TEXT,
+            size_bytes=0,
+            page_count=0,
+            chunk_count=0,
+            definition_count=0,
+        )
+    }
     doubtful = replace(SECOND, doubts=(TextDoubt(span_of("any third party"), TextDoubtKind.MISSING_WORDS),))
     citations = Citations({SECOND.chunk_id: doubtful}, documents, Origin("c" * 64), Signer())
     told = Passage(doubtful, "Share the Data", "The Licensee may share the Data.")

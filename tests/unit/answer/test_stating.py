@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.chunks import Chunk
+from corpus.documents import Document, DocumentFormat
+from corpus.spans import Span
 from services.answer.contracts.answer import AnswerReply
-from services.answer.corpus import Chunk, Document, Span
 from services.answer.query.composing import Draft
 from services.answer.query.stating import Why, claims_of, extracted, supported_claims
 from services.answer.sentences import sentences_of
@@ -25,8 +27,25 @@ CUSTOM = "Data are generally delivered by the close of business."
 def chunk(chunk_id: str, *sentences: str) -> Chunk:
     text, ends = " ".join(sentences), [len(" ".join(sentences[: n + 1])) for n in range(len(sentences))]
     spans = tuple(Span(end - len(one), end) for one, end in zip(sentences, ends, strict=True))
-    place = (f"{chunk_id}/a.txt", chunk_id, "T", (), "S")
-    return Chunk(chunk_id, "alias", *place, text, Span(0, len(text)), (), "", "g", spans)
+    return Chunk(
+        chunk_id=chunk_id,
+        alias="alias",
+        document_id=f"{chunk_id}/a.txt",
+        source=chunk_id,
+        title="T",
+        heading_chain=(),
+        section="S",
+        text=text,
+        span=Span(0, len(text)),
+        pages=(),
+        table_header="",
+        generation="g",
+        sentences=spans,
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
+    )
 
 
 CME = chunk("cme", FEE, LAW, CUSTOM, DENIAL, CONDITION, SWAP, SPLICE, DENIED)
@@ -38,7 +57,21 @@ HANDLES = {"c1": CME, "c2": OPRA, "c3": TABLE}
 def citations() -> Citations:
     chunks = {one.chunk_id: one for one in HANDLES.values()}
     documents = {
-        one.document_id: Document(one.document_id, "T", "d" * 64, "g", ()) for one in chunks.values()
+        one.document_id: Document(
+            document_id=one.document_id,
+            title="T",
+            content_sha256="d" * 64,
+            generation="g",
+            unreadable_pages=(),
+            source="",
+            path="",
+            format=DocumentFormat.TEXT,
+            size_bytes=0,
+            page_count=0,
+            chunk_count=0,
+            definition_count=0,
+        )
+        for one in chunks.values()
     }
     return Citations(chunks, documents, Origin("c" * 64), Signer())
 
@@ -159,7 +192,20 @@ def test_a_heading_proves_nothing_and_a_header_goes_with_its_row():
 
 def shown(chunk: Chunk) -> tuple[dict[str, Chunk], Citations]:
     """The chunk as `c1`, and as it is stored."""
-    document = Document(chunk.document_id, "T", "d" * 64, "g", ())
+    document = Document(
+        document_id=chunk.document_id,
+        title="T",
+        content_sha256="d" * 64,
+        generation="g",
+        unreadable_pages=(),
+        source="",
+        path="",
+        format=DocumentFormat.TEXT,
+        size_bytes=0,
+        page_count=0,
+        chunk_count=0,
+        definition_count=0,
+    )
     return {"c1": chunk}, Citations(
         {chunk.chunk_id: chunk}, {chunk.document_id: document}, Origin("c" * 64), Signer()
     )

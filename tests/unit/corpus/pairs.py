@@ -14,12 +14,19 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
 from hypothesis import strategies as st
 
-from clausegate.corpus.v1 import chunk_pb2, citation_pb2, definition_pb2, document_pb2, span_pb2
+from clausegate.answer.v1 import answer_pb2, grounding_service_pb2, query_service_pb2
+from clausegate.corpus.v1 import article_pb2, chunk_pb2, citation_pb2, definition_pb2, document_pb2, span_pb2
 from clausegate.ingest.v1 import ingest_service_pb2
 from clausegate.retrieval.v1 import project_service_pb2, retrieval_service_pb2
 from corpus import chunks, citations, definitions, documents, spans
 from corpus.codec import Pair, pairs_of
 from corpus.wire import SAME
+from services.answer import answers, article
+from services.answer import corpus as answer
+from services.answer.checking import citations as checking
+from services.answer.checking import texts
+from services.answer.query import events
+from services.answer.records import usage
 from services.ingest import records
 from services.retrieval import corpus as retrieval
 from services.retrieval import evidence, routing
@@ -37,6 +44,31 @@ PAIRS: list[tuple[type, Any]] = [
     (citations.QuotePart, citation_pb2.QuotePart),
     (citations.Certificate, citation_pb2.Certificate),
     (citations.Citation, citation_pb2.Citation),
+    (answer.Leg, retrieval_service_pb2.Leg),
+    (answer.Background, retrieval_service_pb2.Background),
+    (answer.Window, retrieval_service_pb2.WindowMatch),
+    (answer.ResolvedDefinition, retrieval_service_pb2.ResolvedDefinition),
+    (answer.TermCount, retrieval_service_pb2.TermCount),
+    (answer.Census, retrieval_service_pb2.CountTermsResponse),
+    (answer.Project, project_service_pb2.Project),
+    (article.ArticleClaim, article_pb2.ArticleClaim),
+    (article.Article, article_pb2.Article),
+    (answers.Statement, answer_pb2.Statement),
+    (answers.SupportingClause, answer_pb2.SupportingClause),
+    (answers.DefinitionInUse, answer_pb2.DefinitionInUse),
+    (answers.Note, answer_pb2.Note),
+    (answers.Refusal, answer_pb2.Refusal),
+    (answers.Metadata, answer_pb2.Metadata),
+    (answers.DryRun, answer_pb2.DryRun),
+    (usage.StageUsage, answer_pb2.StageUsage),
+    (events.Retrieved, query_service_pb2.Retrieved),
+    (events.Graded, query_service_pb2.Graded),
+    (events.Gated, query_service_pb2.Gated),
+    (events.Estimated, query_service_pb2.Estimated),
+    (events.Refused, query_service_pb2.Refused),
+    (texts.Asked, grounding_service_pb2.CheckGroundingRequest),
+    (texts.Checked, grounding_service_pb2.CheckGroundingResponse),
+    (checking.Verification, grounding_service_pb2.VerifyCitationResponse),
     (records.Progress, ingest_service_pb2.IngestProgress),
     (evidence.WindowMatch, retrieval_service_pb2.WindowMatch),
     (routing.Routed, retrieval_service_pb2.RoutedDocument),
@@ -59,7 +91,7 @@ SECONDS = st.integers(-(10**6), 10**6).map(lambda milliseconds: milliseconds / 1
 
 def values_of(of: type, descriptor: Any) -> st.SearchStrategy[Any]:
     """Values of a class, whatever its fields allow."""
-    drawn = {pair.ours.name: _drawn(pair, _value(pair)) for pair in pairs_of(of, descriptor)}
+    drawn = {pair.ours: _drawn(pair, _value(pair)) for pair in pairs_of(of, descriptor)}
     return st.builds(of, **drawn)
 
 
@@ -108,4 +140,11 @@ def converted_in_services() -> set[tuple[str, str]]:
 def exceptions_of(of: type) -> tuple[set[str], set[str]]:
     """What a class names as fields of its own, and of the message alone."""
     wire = getattr(of, "WIRE", SAME)
-    return {*wire.names, *wire.only_here}, {*wire.names.values(), *wire.only_there}
+    return {*wire.names, *wire.only_here}, {*wire.names.values(), *wire.only_there, *wire.derived}
+
+
+def derives(of: type, descriptor: Any) -> bool:
+    """Whether a message of the class holds what the class works out from the rest."""
+    inner = [pair for pair in pairs_of(of, descriptor) if is_dataclass(pair.hint)]
+    own = bool(getattr(of, "WIRE", SAME).derived)
+    return own or any(derives(pair.hint, pair.theirs.message_type) for pair in inner)

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.chunks import Chunk
+from corpus.spans import Span
 from services.answer.context import enclose, lay_out, lay_out_as
 from services.answer.contracts import answer, article, grade, queries, rewrite, snippets
-from services.answer.corpus import Chunk, Span
 from tests.fakes.behaviours import fenced
 from tests.fakes.mutations import MUTATIONS, mutated
 from tests.fakes.prompts import contracts, read
@@ -39,6 +40,10 @@ def chunk(number, text):
         pages=(),
         table_header="",
         sentences=(Span(0, len(text)),),
+        word_count=0,
+        content_sha256="",
+        is_definitions=False,
+        ordinal=0,
     )
 
 
