@@ -41,6 +41,8 @@ _LONE_NUMBER = re.compile(r"[\W_]*(?:\d{1,4}|[ivxl]{1,6})[\W_]*")
 """A line of nothing but the number of a page."""
 _PART = re.compile(r"(?:\d{1,3}|[IVXLC]{1,6}|[A-Z])\b")
 """What a part of a document is called by: `Schedule⏎A`."""
+_COUNTING = frozenset("(0123456789§")
+"""How the number of a clause begins; a bullet counts nothing."""
 _NEXT_ITEM = re.compile(r";\s+(?:and|or|and/or|but)$")
 _COUNT = re.compile(r"(\d{1,3})\s")
 """A number without a mark of a clause: `5 Business Days`, or `5 Fees` of a table of contents."""
@@ -164,7 +166,7 @@ def goes_on(text: str, start: int, end: int, position: int) -> bool:
         return True
     if text[position].isupper():
         return is_open(last)
-    if not text[position].isalpha() and _ends_reference(text, start, end, last):
+    if text[position] in _COUNTING and _ends_reference(text, start, end, last):
         return True
     if _QUANTITY.match(text, position):
         return _bare(last) in OPEN_WORDS - LEAD_WORDS

@@ -25,7 +25,7 @@ from services.ingest.chunking.units import Unit, dissect
 from services.ingest.documents import ExtractedDocument, Page
 from services.ingest.parsing.invisible import readable
 
-CHUNKER_VERSION = "6"
+CHUNKER_VERSION = "7"
 """Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
 
 _LONGEST_TITLE = 500

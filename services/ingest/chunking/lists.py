@@ -24,6 +24,7 @@ from services.ingest.chunking.wording import (
     completes,
     condition_within,
     ends_open,
+    has_verb,
     is_condition,
     is_formula,
     is_fragment,
@@ -47,7 +48,8 @@ _MOST_FURTHER = 3
 _MOST_PIECES = 3
 """Of a sentence that no chunk can hold, these are searched for a condition."""
 _ITEM_ENDS = ".;,:"
-_ENDS = (".", ";", ",", ":", " and", " or")
+_UNFINISHED = (";", ",", " and", " or")
+_ENDS = (".", ":", *_UNFINISHED)
 
 
 @dataclass(slots=True)
@@ -81,14 +83,16 @@ def find(text: str, units: Sequence[Unit]) -> tuple[Governing, ...]:
     for index in range(len(units)):
         search.take(index)
     search.close(0)
-    return tuple(sorted(search.found, key=lambda each: (each.span.start, each.span.end)))
+    found = sorted(search.found.items(), key=lambda item: (item[0][0].start, item[0][0].end))
+    return tuple(Governing(span, is_condition, tuple(sorted(units))) for (span, is_condition), units in found)
 
 
 class _Search:
     """The lists that are open at a unit, outermost first."""
 
     def __init__(self, text: str, units: Sequence[Unit]) -> None:
-        self.found: list[Governing] = []
+        self.found: dict[tuple[Span, bool], set[int]] = {}
+        """The units that words govern, and whether these are a condition."""
         self._text = text
         self._units = units
         self._open: list[_List] = []
@@ -332,10 +336,10 @@ class _Search:
     def _interrupt(self) -> None:
         """A paragraph that belongs to no item."""
         self._settle(0)
-        while self._open and self._open[-1].series in (UNMARKED, ROWS):
-            self.close(len(self._open) - 1)
         for each in self._open:
             each.interrupted = each.lead is not None or each.last == 0
+        while self._open and self._open[-1].series in (UNMARKED, ROWS):
+            self.close(len(self._open) - 1)
 
     def _take_plain(self, index: int) -> bool:
         """Take a paragraph that is an item without a mark; False for any other."""
@@ -344,15 +348,30 @@ class _Search:
             return False
         before = self._words(index - 1).rstrip() if index else ""
         if self._open and self._open[-1].series == UNMARKED and not self._open[-1].interrupted:
-            if not before.endswith((";", ",", " and", " or")) and before.endswith(".") != words[:1].isupper():
+            if not before.endswith(_UNFINISHED) and before.endswith(".") != words[:1].isupper():
                 return False
             self._go_on(index, len(self._open) - 1, Marker(((UNMARKED, 0),), 0))
         else:
             lead, needed = self._lead_before(index, words)
-            if needed is not Lead.OPEN or not (unit.opens_block or before.endswith(":")):
+            if needed is Lead.OPEN and (unit.opens_block or before.endswith(":")):
+                self._open.append(_List(UNMARKED, 0, unit.indent, lead, needed, index))
+            elif not self._begin_above(index, words):
                 return False
-            self._open.append(_List(UNMARKED, 0, unit.indent, lead, needed, index))
         self._add(index)
+        return True
+
+    def _begin_above(self, index: int, words: str) -> bool:
+        """Begin a list without marks whose first items stand in the sentence of its lead-in, if it is one."""
+        if index == 0 or any(each.lead and each.members[-1:] == [index - 1] for each in self._open):
+            return False
+        above = self._sentence_above(index)
+        lead = self._lead_within(above, words)
+        if lead is None:
+            return False
+        begun = _List(UNMARKED, 0, self._units[index].indent, lead, Lead.OPEN, index)
+        begun.members += above
+        begun.governed += above
+        self._open.append(begun)
         return True
 
     def _take_row(self, index: int) -> None:
@@ -391,17 +410,31 @@ class _Search:
                 break
             if needed is Lead.OPEN or (needed and where == index - 1 and not unit.is_heading):
                 return self._last_item(unit.span), needed
-            if words.endswith((";", ",")) and body[:1].islower() and where == index - 1:
-                return self._broken_off(unit.span)
             begins_item = self._open and where <= self._open[-1].item
             if begins_item or unit.is_heading or not is_fragment(words):
                 break
         return None, Lead.NONE
 
-    def _broken_off(self, span: Span) -> tuple[Span | None, Lead]:
-        """What leads into a list without marks whose first items stand in the sentence of the lead-in."""
-        end = breaks_off(self._text, span.start, span.end)
-        return (Span(span.start, end), Lead.OPEN) if end is not None else (None, Lead.NONE)
+    def _sentence_above(self, index: int) -> range:
+        """The units of the sentence above a unit: one, or the pieces of a long one."""
+        first = index - 1
+        while first > 0 and self._units[first].is_piece:
+            first -= 1
+        return range(first, index)
+
+    def _lead_within(self, above: range, body: str) -> Span | None:
+        """What leads into `body` from the sentence above, with the first items of a list without marks in it.
+
+        Where the lead-in ends within it may not be known: then it is the whole sentence.
+        """
+        whole = Span(self._units[above.start].span.start, self._units[above[-1]].span.end)
+        end = breaks_off(self._text, whole.start, whole.end)
+        unfinished = self._words(above[-1]).endswith(_UNFINISHED)
+        if body[:1].islower() and unfinished and has_verb(self._text, whole.start, whole.end):
+            return Span(whole.start, end or whole.end)
+        if body[:1].isupper() and end is not None:
+            return Span(whole.start, end)
+        return None
 
     def _last_item(self, span: Span) -> Span:
         """What of a sentence with several items in it leads on: the last of them."""
@@ -462,14 +495,14 @@ class _Search:
     ) -> None:
         """Keep what governs units, but not for those that hold it themselves."""
         units = self._units
-        governs = tuple(
+        governs = [
             index
             for index in (members[-_MOST_GOVERNED:] if is_condition else members)
             if units[index].span.end <= span.start or units[index].span.start >= span.end
-        )
+        ]
         if governs:
             for part in bounded(self._text, span, only_beginning):
-                self.found.append(Governing(part, is_condition, governs))
+                self.found.setdefault((part, is_condition), set()).update(governs)
 
 
 def _is_another_path(series: Series, marker: Marker) -> bool:

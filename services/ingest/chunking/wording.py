@@ -41,7 +41,10 @@ _RELATIVE = re.compile(
     r"\b(?:that|which|who|whom|whose|where|as|when|if|unless|until|because|than|it|they)\b"
 )
 _BREAKING_OFF = frozenset(("not", "shall", "will", "may", "must", "cannot", "to", "that", "following"))
-_BREAK = re.compile(r"[:—–]\s*\n")
+_BREAK = re.compile(
+    r"(?P<lead>[:—–]|\b(?:shall|will|may|must|not|cannot|following)\b[.:]?(?=\s*\n\s*[A-Z]|[^\S\n]*\n[^\S\n]*\n))"
+    r"\s*\n"
+)
 _ANNOUNCES = re.compile(
     r"\b(?:(?:the|of) following|as follows|any of these|these (?:things|acts|uses|purposes|ways)"
     r"|listed below)\b[^.;:]{0,40}[.:]?$"
@@ -118,9 +121,17 @@ def ends_open(text: str) -> bool:
 
 
 def breaks_off(text: str, start: int, end: int) -> int | None:
-    """Where in a sentence its first line ends that breaks off: `shall not:⏎copy the Data;`."""
+    """Where in a sentence its first line ends that breaks off: `shall not:⏎copy the Data;`.
+
+    `shall not` does if the next line begins with a capital, or an empty one stands below it.
+    """
     match = _BREAK.search(text, start, end)
-    return match.start() + 1 if match else None
+    return match.end("lead") if match else None
+
+
+def has_verb(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text says that somebody does something, so that more may be done."""
+    return _VERB.search(text, start, end) is not None
 
 
 def is_formula(text: str) -> bool:

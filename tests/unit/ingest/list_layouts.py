@@ -442,6 +442,8 @@ def _untold(contract: Contract, own: str, before: list[str], after: list[str]) -
         yield from (
             f"{words!r} without {text!r}" for text in conditions if not any(text in part for part in below)
         )
+        for parts in (before, after):
+            yield from (f"{words!r} twice with {part!r}" for part in set(parts) if parts.count(part) > 1)
     for text in contract.free:
         if text in own and len(own) < len(text) + 9 and (before or after):
             yield f"{text!r} with {before} {after}"

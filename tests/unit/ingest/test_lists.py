@@ -171,6 +171,40 @@ def test_every_piece_of_a_sentence_that_no_chunk_holds_keeps_its_beginning(tmp_p
         assert chunk.context_before[0].governs == chunk.sentences[0]
 
 
+@pytest.mark.parametrize(
+    ("lead", "first", "items"),
+    [
+        (
+            "Vellmark Limited agrees that it will not do any of the following",
+            "\n\n    modify the Data;",
+            "\n\n    display the Records;\n\n    lease the Data, in each case only with consent.\n",
+        ),
+        (
+            "The Licensee shall not",
+            "\ncopy the Data;",
+            "\n\ndisplay the Records;\n\nlease the Data, in each case only with consent.\n",
+        ),
+        (
+            "The Licensee shall not",
+            "\nCopy the Data.",
+            "\nDisplay the Records.\nLease the Data, in each case only with consent.\n",
+        ),
+        (
+            "The Licensee may not —",
+            "\ncopy the Data,",
+            "\nsell the Data, and\n\ndisplay the Records, in each case only with consent.\n",
+        ),
+    ],
+)
+def test_items_without_marks_keep_the_lead_in_whose_sentence_holds_the_first(tmp_path, lead, first, items):
+    text = lead + first + items
+    after = "in each case only with consent."
+    before, _ = context_of(tmp_path, text, "isplay the Records")
+    assert before[0].startswith(lead)
+    _, conditions = context_of(tmp_path, text, first.split(maxsplit=1)[1])
+    assert conditions == [after]
+
+
 LINES = st.sampled_from(
     [
         "The Licensee shall not:",

@@ -168,6 +168,12 @@ def test_sentences_cover_their_span_in_order(text, before, after):
     assert all(text[one.start : one.end] == text[one.start : one.end].strip() != "" for one in found)
 
 
+@pytest.mark.parametrize("mark", ["*", "•", "-"])
+def test_a_bullet_is_never_the_number_that_a_reference_asks_for(mark):
+    text = f"{mark} publish the Data in whole or in part\n{mark} disclose it"
+    assert len(sentences(text)) == 2
+
+
 @pytest.mark.parametrize("filler", ["\n", " ", ".", "(", '"', ";\n", "1.", "a.b.", ". \n"])
 def test_any_hundred_thousand_repetitions_are_read(filler):
     text = "Start. " + filler * 100_000 + " End."
