@@ -17,7 +17,9 @@ _INLINE = re.compile(
     r"|\n\s*(?:(?P<line>\(?(?:[A-Za-z]{1,4}|\d{1,2})[.)])|(?P<path>\d{1,3}(?:\.\d{1,3}){1,5})\.?))(?=\s|$)"
 )
 _REFERENCE = re.compile(
-    r"(?:\b(?:paragraphs?|clauses?|sections?|subsections?|items?|articles?|parts?|and|or|to|in|under|of|with|§)|\d)\s$",
+    r"(?:\b(?:paragraphs?|clauses?|sections?|subsections?|items?|articles?|parts?|to|in|under|of|with|§"
+    r"|(?<!;\s)(?<!;\sand/)(?:and|or)"
+    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)|\d)\s$",
     re.IGNORECASE,
 )
 _LONGEST_REFERENCE = 16
@@ -80,7 +82,7 @@ def read(text: str, start: int, end: int, *, opens_line: bool) -> Marker | None:
 
 
 def within(text: str, start: int, end: int) -> Iterator[Marker]:
-    """The marks within a sentence, `shall not (a) copy, (b) share`, but no references, `under (a)`."""
+    """The marks within a sentence, `shall not (a) copy, (b) share`, not `under (a)` or `one (1)`."""
     for match in _INLINE.finditer(text, start + 1, end):
         path, sign = match["path"], match["line"] or match["inside"]
         if path:

@@ -20,16 +20,18 @@ from services.ingest.chunking.governing import Governing, bounded
 from services.ingest.chunking.units import Unit
 from services.ingest.chunking.wording import (
     Lead,
+    begins_small,
     breaks_off,
     completes,
     condition_within,
     ends_open,
     has_verb,
+    is_caption,
     is_condition,
     is_formula,
     is_fragment,
-    is_page,
     lead_of,
+    says_nothing,
     stands_alone,
 )
 from services.ingest.markers import ROWS, UNMARKED, Marker, Series
@@ -68,8 +70,12 @@ class _List:
     """The first unit of its last item."""
     governs: bool = True
     """Whether its lead-in governs its last item."""
+    alone: bool = False
+    """Whether its last item is a sentence with a subject of its own."""
     interrupted: bool = False
     """Whether a paragraph stands below its last item."""
+    apart: bool = False
+    """Whether its lead-in is a sentence in an item that needs none itself: its items need none either."""
     further: int = 0
     """Whole sentences in its last item that need no lead-in."""
     members: list[int] = field(default_factory=list)
@@ -100,6 +106,8 @@ class _Search:
         """Conditions of which it is not known yet which lists they govern."""
         self._last_mark = Span(0, 0)
         """From the last mark within a sentence to the sentence's end."""
+        self._own_sentence = Span(0, 0)
+        """The last sentence in an item that needs no lead-in."""
         self._whole = 0
         """The unit that the sentence of the last piece begins with."""
 
@@ -109,7 +117,7 @@ class _Search:
         start, end = unit.span.start, unit.span.end
         if unit.is_piece:
             self._take_piece(index)
-        elif is_page(self._words(index)):
+        elif says_nothing(self._words(index)):
             return
         elif unit.is_row:
             self._take_row(index)
@@ -146,6 +154,7 @@ class _Search:
         else:
             self._go_on(index, depth, marker)
         last = self._open[-1]
+        last.alone = alone
         last.governs = last.needed is Lead.OPEN or (
             last.needed is Lead.WEAK and not alone and completes(body)
         )
@@ -181,11 +190,15 @@ class _Search:
         return found
 
     def _nearest(self, depths: Sequence[int], index: int, alone: bool) -> int:
-        """Of lists that an item may continue, the innermost one; by indent, where that differs."""
+        """Of lists that an item may continue, the innermost one; by indent, where that differs.
+
+        A sentence with a subject of its own continues clauses, or other such sentences.
+        """
         indent = self._units[index].indent
         alike = [depth for depth in depths if self._open[depth].indent == indent] or list(depths)
         if alone:
-            return next((depth for depth in alike if self._open[depth].lead is None), alike[0])
+            clauses = [depth for depth in alike if self._open[depth].lead is None or self._open[depth].alone]
+            return next(iter(clauses), alike[0])
         return alike[0]
 
     def _leads_on(self, index: int, depth: int, alone: bool, needed: Lead) -> bool:
@@ -212,7 +225,17 @@ class _Search:
             self.close(_DEEPEST - 1)
         if not marker.opening and (alone or needed is not Lead.OPEN):
             lead, needed = None, Lead.NONE
-        self._open.append(_List(series, value, indent, lead, needed, index))
+        self._push(_List(series, value, indent, lead, needed, index))
+
+    def _push(self, begun: _List) -> None:
+        around = self._open[-1].lead if self._open else None
+        begun.apart = self._is_own(begun.lead) and not self._is_own(around)
+        self._open.append(begun)
+
+    def _is_own(self, lead: Span | None) -> bool:
+        """Whether a lead-in stands in the last sentence that needs none itself."""
+        own = self._own_sentence
+        return lead is not None and own.start <= lead.start < own.end
 
     def _close_for(self, index: int, marker: Marker, alone: bool, needed: Lead) -> None:
         """Close what cannot be around a list that begins here."""
@@ -260,11 +283,18 @@ class _Search:
         lead = trimmed(self._text, Span(start, marker.end))
         series, value = next(reading for reading in marker.readings if reading[1] == 1)
         begun = _List(series, value, self._units[index].indent, lead, Lead.OPEN, index)
+        item = markers.read(self._text, marker.end, span.end, opens_line=True)
+        if (
+            item
+            and is_caption(self._text[lead.start : lead.end])
+            and stands_alone(self._text[item.end : span.end])
+        ):
+            begun.lead, begun.needed = None, Lead.NONE
         begun.members.append(index)
         begun.governed.append(index)
         goes_on = index + 1 < len(self._units) and self._units[index + 1].is_piece
         begun.interrupted = self._text[span.end - 1] in ".!?" and not goes_on
-        self._open.append(begun)
+        self._push(begun)
 
     # What stands between and below items
 
@@ -280,7 +310,7 @@ class _Search:
             return
         if not self._open:
             self._take_ending(index)
-        elif is_condition(words) and self._follows_item(index):
+        elif is_condition(words, opens_line=unit.opens_line) and self._follows_item(index):
             self._take_condition(index)
         elif not unit.opens_line:
             self._take_sentence(index, alone)
@@ -324,7 +354,7 @@ class _Search:
     def _take_paragraph(self, index: int, alone: bool) -> None:
         """A paragraph below an item: the item's own, or the end of the list."""
         unit, words = self._units[index], self._words(index)
-        if words[:1].islower():
+        if begins_small(words):
             if self._words(index - 1).rstrip().endswith((";", ".")):
                 self._pending.append(index)
             self._add(index)
@@ -354,7 +384,7 @@ class _Search:
         else:
             lead, needed = self._lead_before(index, words)
             if needed is Lead.OPEN and (unit.opens_block or before.endswith(":")):
-                self._open.append(_List(UNMARKED, 0, unit.indent, lead, needed, index))
+                self._push(_List(UNMARKED, 0, unit.indent, lead, needed, index))
             elif not self._begin_above(index, words):
                 return False
         self._add(index)
@@ -371,7 +401,7 @@ class _Search:
         begun = _List(UNMARKED, 0, self._units[index].indent, lead, Lead.OPEN, index)
         begun.members += above
         begun.governed += above
-        self._open.append(begun)
+        self._push(begun)
         return True
 
     def _take_row(self, index: int) -> None:
@@ -383,7 +413,7 @@ class _Search:
             if lead is None or needed is not Lead.OPEN:
                 self._interrupt()
                 return
-            self._open.append(_List(ROWS, 0, 0, lead, needed, index))
+            self._push(_List(ROWS, 0, 0, lead, needed, index))
         self._add(index)
 
     def _take_piece(self, index: int) -> None:
@@ -405,15 +435,22 @@ class _Search:
             if unit.is_row:
                 break
             words = self._words(where)
-            needed = lead_of(words)
-            if needed is Lead.OPEN and is_formula(words) and (stands_alone(body) or not completes(body)):
+            lead = self._last_item(unit.span)
+            needed = lead_of(self._text[lead.start : lead.end])
+            if needed is Lead.OPEN and self._opens_clauses(words, body):
                 break
             if needed is Lead.OPEN or (needed and where == index - 1 and not unit.is_heading):
-                return self._last_item(unit.span), needed
+                return lead, needed
             begins_item = self._open and where <= self._open[-1].item
             if begins_item or unit.is_heading or not is_fragment(words):
                 break
         return None, Lead.NONE
+
+    def _opens_clauses(self, words: str, body: str) -> bool:
+        """Whether a text opens clauses and no list, although a colon ends it: `agree as follows:`."""
+        if is_formula(words) and not completes(body):
+            return True
+        return stands_alone(body) and (is_formula(words) or (words.isupper() and is_caption(words)))
 
     def _sentence_above(self, index: int) -> range:
         """The units of the sentence above a unit: one, or the pieces of a long one."""
@@ -444,11 +481,14 @@ class _Search:
 
     def _add(self, index: int, *, governed: bool = True) -> None:
         """A unit belongs to the last items of all open lists."""
-        for each in self._open:
+        if not governed:
+            self._own_sentence = self._units[index].span
+        for each in reversed(self._open):
             if not each.interrupted:
                 each.members.append(index)
                 if governed and each.governs:
                     each.governed.append(index)
+            governed = governed and not each.apart
 
     def _since(self, each: _List) -> list[int]:
         """The units of a list's last item."""
@@ -480,13 +520,15 @@ class _Search:
         self._pending = []
 
     def _govern_from_within(self, closed: _List) -> None:
-        first = last = next(index for index in reversed(closed.members) if index >= closed.item)
+        if not closed.governed or closed.governed[-1] < closed.item:
+            return
+        first = last = closed.governed[-1]
         while self._units[first].is_piece and last - first < _MOST_PIECES:
             first -= 1
         while last + 1 < len(self._units) and self._units[last + 1].is_piece and last - first < _MOST_PIECES:
             last += 1
         end = self._units[last].span.end
-        begins = condition_within(self._text, self._units[first].span.start, end)
+        begins = condition_within(self._text, self._units[first].span.start, end, of_all=closed.alone)
         if begins is not None:
             self._emit(Span(begins, end), closed.governed, is_condition=True)
 

@@ -69,7 +69,17 @@ _DASHES = (":", "—", "–", "-", ":-")
 _SENTENCE_ENDS = tuple('.!?”"')
 _PAGE = re.compile(r"(?i:page|seite)?\W{0,4}\d{1,4}(?:\W{0,3}(?i:of|/)\W{0,3}\d{1,4})?\W{0,4}")
 _ENDS_IN_PAGE = re.compile(r"\bpage\s\d{1,4}(?:\s?(?:of|/)\s?\d{1,4})?\W{0,4}$", re.IGNORECASE)
+_DRAWN = re.compile(r"\s[=—–-]{3,}\s*\Z")
+"""A line that is drawn below a caption; one of `_` is to be filled in."""
+_NAMES_NO_MORE = re.compile(
+    r"\b(?:except\w*|exclu\w*|without|unless|limit\w*|conditions?|only|if|when|events?|cases?|upon|until|subject|to"
+    r"|following|foregoing|below|that|which|who|illegal\w*|unlawful\w*)\b",
+    re.IGNORECASE,
+)
+"""Words by which a caption says something of what stands below it."""
 _FRAGMENT_WORDS = 8
+_LAST_WORDS = 80
+"""Characters at the end of a text that tell whether a list follows."""
 _CASES = (
     r"in\s+(?:each|every|either|all|both)(?:\s+of(?:\s+(?:the|these|those))?)?(?:\s+such|\s+foregoing)?"
     r"\s+(?:cases?|instances?)\b"
@@ -89,6 +99,7 @@ _INLINE_CONDITION = re.compile(
     r"|\n\s*(?=(?:unless|except|without|save|subject\s+to|but\s+only|only|so\s+long\s+as|to\s+the\s+extent)\b)",
     re.IGNORECASE,
 )
+_FOR_ALL = re.compile(rf"[,;:—–.]\s*(?=(?:(?:and|but)\s)?(?:provided\b.{{0,9}}\s)?{_CASES})", re.IGNORECASE)
 _MAIN_CLAUSE = re.compile(rf",\s[^,]*?\b(?:{_MODAL}|is|are|has|have|does|agrees?|retains?|acknowledges?)\b")
 _NOTHING = re.compile(r"\b(?:nothing|shall|neither|none|no)\b")
 _SUBORDINATE = frozenset(
@@ -98,12 +109,13 @@ _SUBORDINATE = frozenset(
 
 def lead_of(text: str) -> Lead:
     """How strongly `text`, a sentence or its beginning, asks to be completed."""
-    text = text.rstrip()
-    if not text or _PAGE.fullmatch(text):
+    text = text.strip()
+    if not text or says_nothing(text):
         return Lead.NONE
+    text = _DRAWN.sub("", text)
     if text.endswith(_DASHES):
         return Lead.OPEN
-    if _ANNOUNCES.search(text, max(0, len(text) - 80)):
+    if _ANNOUNCES.search(_last_words(text)):
         return Lead.OPEN
     if text.endswith(_SENTENCE_ENDS):
         return Lead.WEAK if _PROHIBITS.search(text) else Lead.NONE
@@ -116,7 +128,7 @@ def lead_of(text: str) -> Lead:
 
 def ends_open(text: str) -> bool:
     """Whether a text breaks off where its list has to follow: in a colon, or `shall not`."""
-    text = text.rstrip()
+    text = _DRAWN.sub("", text).rstrip()
     return text.endswith(_DASHES) or text.rsplit(None, 1)[-1].lower() in _BREAKING_OFF
 
 
@@ -136,7 +148,12 @@ def has_verb(text: str, start: int, end: int) -> bool:
 
 def is_formula(text: str) -> bool:
     """Whether a text opens a whole contract or its definitions: `agree as follows:`."""
-    return _FORMULA.search(text.rstrip(), max(0, len(text) - 80)) is not None
+    return _FORMULA.search(_last_words(text)) is not None
+
+
+def _last_words(text: str) -> str:
+    """The end of a text, one space between its words, wherever its lines were broken."""
+    return " ".join(text[-_LAST_WORDS:].split())
 
 
 def stands_alone(text: str) -> bool:
@@ -155,20 +172,30 @@ def stands_alone(text: str) -> bool:
 
 def completes(text: str) -> bool:
     """Whether a text is what somebody does: `share the Data`, `Copy or sell any Data`."""
-    if text[:1].islower():
+    if begins_small(text):
         return True
     return _COMPLETES.match(text) is not None and text.split(None, 1)[0] not in STARTERS
 
 
-def is_page(text: str) -> bool:
-    """Whether a text is nothing but the number of a page."""
-    return _PAGE.fullmatch(text) is not None
+def begins_small(text: str) -> bool:
+    """Whether a text begins with a small letter; `eLearning` is a name."""
+    return text[:1].islower() and not text[1:2].isupper()
+
+
+def is_caption(text: str) -> bool:
+    """Whether a text names what stands below it and says nothing of it: `7. ROYALTIES:`, `4.1 Channel`."""
+    return not any(pattern.search(text) for pattern in (_VERB, _PROHIBITS, _NAMES_NO_MORE))
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text is nothing but the number of a page, or a drawn line."""
+    return _PAGE.fullmatch(text) is not None or (len(text) > 2 and not text.strip("=_—– \t\n-"))
 
 
 def is_fragment(text: str) -> bool:
     """Whether a text says nothing: a page number, the title in a running header."""
     return (
-        is_page(text)
+        says_nothing(text)
         or _ENDS_IN_PAGE.search(text, max(0, len(text) - 24)) is not None
         or (
             len(text.split()) <= _FRAGMENT_WORDS
@@ -178,17 +205,20 @@ def is_fragment(text: str) -> bool:
     )
 
 
-def is_condition(text: str) -> bool:
+def is_condition(text: str, *, opens_line: bool = True) -> bool:
     """Whether a text below a list restricts what stands in it, and is no sentence about something else."""
     match = _CONDITION.match(text)
     if match is None:
         return False
     if match["always"] is not None or not text[:1].isupper():
         return True
-    return match["whole"] is None and "," not in text and _NOTHING.search(text) is None
+    return opens_line and match["whole"] is None and "," not in text and _NOTHING.search(text) is None
 
 
-def condition_within(text: str, start: int, end: int) -> int | None:
-    """Where in the last item of a list a condition begins that governs all its items."""
-    match = _INLINE_CONDITION.search(text, start, end)
+def condition_within(text: str, start: int, end: int, *, of_all: bool) -> int | None:
+    """Where in the last item of a list a condition begins that governs all its items.
+
+    With `of_all` only one that says so, `in each case`: others are that item's, if it is a sentence itself.
+    """
+    match = (_FOR_ALL if of_all else _INLINE_CONDITION).search(text, start, end)
     return match.end() if match else None

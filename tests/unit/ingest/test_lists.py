@@ -92,6 +92,7 @@ def test_clauses_of_a_contract_are_no_list(tmp_path):
     "opening",
     [
         "NOW, THEREFORE, the parties agree as follows:",
+        "NOW, THEREFORE, the parties agree\nas  follows:",
         "The parties hereby agree to the following terms:",
         "Licence Agreement",
         "This Agreement is made on 1 May 2026 between Vellmark Limited and Tarnholm Exchange.",
@@ -205,6 +206,85 @@ def test_items_without_marks_keep_the_lead_in_whose_sentence_holds_the_first(tmp
     assert conditions == [after]
 
 
+def test_a_list_below_a_whole_sentence_in_an_item_has_only_that_sentence_for_its_lead_in(tmp_path):
+    text = (
+        "The Licensor shall not:\n\n(i) license others in the Territory;\n\n(ii) open a shop there. "
+        "The Licensor keeps all other rights and may:\n\na. license others elsewhere;\n\nb. sell the Data.\n"
+    )
+    own = "The Licensor keeps all other rights and may:"
+    assert context_of(tmp_path, text, "sell the Data") == ([own], [])
+
+
+def test_a_condition_in_a_last_item_that_is_a_whole_sentence_is_its_own(tmp_path):
+    text = (
+        "If control changes, the following holds:\n\n(a) The Customer shall tell the Vendor.\n\n"
+        "(b) The Vendor shall go on with its work, provided that the fees are paid.\n"
+    )
+    assert context_of(tmp_path, text, "shall tell")[1] == []
+
+
+def test_a_condition_in_a_further_sentence_of_the_last_item_is_that_sentences_own(tmp_path):
+    text = (
+        "The Licensee shall:\n\n(a) keep the Data;\n\n(b) send the Reports. "
+        "The Licensor may print them, provided that nothing is changed.\n"
+    )
+    assert context_of(tmp_path, text, "keep the Data") == (["The Licensee shall:"], [])
+
+
+def test_a_sentence_within_an_item_that_begins_like_a_condition_is_none(tmp_path):
+    text = (
+        "The Licensee shall:\n\n(a) keep the Data;\n\n(b) send the Reports. "
+        "Only after they are approved may it print them.\n"
+    )
+    assert context_of(tmp_path, text, "keep the Data") == (["The Licensee shall:"], [])
+
+
+def test_a_name_that_begins_with_a_small_letter_is_no_condition(tmp_path):
+    text = (
+        "The services are the following:\n\n(a) Sampling of each product.\n\n"
+        "eLearning means a platform that the Vendor may make.\n\nThe Vendor may audit.\n"
+    )
+    assert context_of(tmp_path, text, "Sampling")[1] == []
+
+
+def test_a_number_after_its_word_is_no_item(tmp_path):
+    text = (
+        "For a period of one (1) year the Customer shall not: (i) hire any person; or\n\n"
+        "(ii) solicit any person.\n"
+    )
+    lead = "For a period of one (1) year the Customer shall not:"
+    assert context_of(tmp_path, text, "(ii) solicit") == ([lead], [])
+
+
+@pytest.mark.parametrize("caption", ["2. PRICE AND PAYMENT.\n---------------", "2. PRICE AND PAYMENT:"])
+def test_a_caption_leads_into_no_clauses(tmp_path, caption):
+    text = f"{caption}\n\n2.1 The Customer shall pay the Fee.\n\n2.2 The Vendor shall send a bill.\n"
+    assert context_of(tmp_path, text, "shall send a bill") == ([], [])
+
+
+@pytest.mark.parametrize("caption", ["PROHIBITED USES:", "EXCEPTIONS:"])
+def test_a_caption_that_says_what_its_clauses_mean_leads_into_them(tmp_path, caption):
+    text = f"{caption}\n\n(a) The Customer shares the Data.\n\n(b) The Customer sells the Data.\n"
+    assert context_of(tmp_path, text, "sells the Data") == ([caption], [])
+
+
+def test_the_last_item_of_a_sentence_counts_on_behind_an_or(tmp_path):
+    text = (
+        "The Licensee shall pay for: (a) the Data; (b) any claim of others; and/or (c) any breach; "
+        "provided that (i) it is told in time;\n\n(ii) it may defend itself.\n"
+    )
+    before, _ = context_of(tmp_path, text, "(ii) it may")
+    assert before == ["The Licensee shall pay for:", "(c) any breach; provided that"]
+
+
+def test_a_whole_sentence_continues_the_outer_of_two_lists_that_it_may_continue(tmp_path):
+    text = (
+        "The Licensor warrants that: (i) it has the Data;\n\n(ii) The sale of the Data will not: "
+        "(i) break a law; or (ii) break a contract;\n\n(iii) No consents are necessary.\n"
+    )
+    assert context_of(tmp_path, text, "(iii) No consents")[0] == ["The Licensor warrants that:"]
+
+
 LINES = st.sampled_from(
     [
         "The Licensee shall not:",
@@ -222,6 +302,7 @@ LINES = st.sampled_from(
         "provided that it has paid:",
         "A | B",
         "unless agreed",
+        "----------",
     ]
 )
 
