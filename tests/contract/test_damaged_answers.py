@@ -79,7 +79,7 @@ async def stack(request, tmp_path, server):
             answering(index, tmp_path, server.url, snippets_cache_seconds=0) as stubs,
             clausegate.connect(clausegate.Addresses(index, index, stubs.address)) as client,
         ):
-            yield Stack(client, change_word, server, tmp_path / "logs" / "queries.jsonl")
+            yield Stack(client, change_word, server, tmp_path / "logs" / "queries-000000000001.jsonl")
 
 
 async def refusal(stack, name):
