@@ -1,0 +1,86 @@
+"""The card of a document: its title, kind, parties and dates, by rules, each with where the text states it.
+
+Only the top of a document, its first signatures and its definition of the effective date are read: but for
+finding the latter two the work does not grow with the document.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from services.ingest.documents import ExtractedDocument
+from services.ingest.profile import aliases, dates, parties, titles
+from services.ingest.profile.passage import Passage, passage
+from services.ingest.profile.records import Alias, AliasKind, DocumentProfile, Party
+
+_OPENING = 8_000
+"""Code points at the top that are read, or the first two pages where they are longer."""
+_LONGEST_OPENING = 16_000
+_WITH_CONTENTS = 60_000
+"""Code points that are read where a table of contents stands before the agreement."""
+_SIGNATURES = 3_000
+"""Code points of the signature blocks."""
+_CONTENTS = re.compile(r"\btable\s{1,20}of\s{1,20}contents\b|\n\s{0,20}contents\s{0,20}\n", re.IGNORECASE)
+_WITNESS = re.compile(
+    r"\bin\s{1,20}witness\s{1,20}(?:where|there)?\s?of\b|\bexecuted\s{1,20}as\s{1,20}of\s{1,20}the\s{1,20}date\b"
+    r"|\bagreed\s{1,20}(?:to\s{1,20})?and\s{1,20}accepted|\baccepted\s{1,20}and\s{1,20}agreed",
+    re.IGNORECASE,
+)
+
+
+_SIGNED = re.compile(r"/s/|\bby:\s{0,5}_", re.IGNORECASE)
+_ANNEX = re.compile(r"\n[ \t]{0,20}(?:exhibit|appendix|schedule|annex|attachment)\b", re.IGNORECASE)
+_ABOVE_SIGNATURE = 600
+"""Code points above the first signature in which the signer's company stands."""
+
+
+def profile_of(document: ExtractedDocument, file_name: str) -> DocumentProfile:
+    """The card of `document`; `file_name` may have folders before it."""
+    opening = passage(document.text, 0, _opening_end(document))
+    signatures = _signatures(document.text)
+    title = titles.find(opening)
+    starts, ends = parties.preamble(opening)
+    made = dates.dated(opening, signatures, starts, ends)
+    named, filed_under = _with_file_name(parties.find(opening, signatures), file_name)
+    return DocumentProfile(
+        title=title,
+        kind=titles.kind_of(title),
+        parties=named,
+        dated=made,
+        effective=dates.effective(opening, starts, ends, made),
+        amends=titles.amended(opening, title),
+        filed_under=filed_under,
+    )
+
+
+def _opening_end(document: ExtractedDocument) -> int:
+    end = _OPENING
+    if len(document.pages) > 1:
+        end = min(max(end, document.pages[1].span.end), _LONGEST_OPENING)
+    return _WITH_CONTENTS if _CONTENTS.search(document.text, 0, end) else end
+
+
+def _signatures(text: str) -> Passage:
+    """The first signature blocks; the end of the text where none are announced."""
+    start = len(text) - _SIGNATURES
+    if witness := _WITNESS.search(text):
+        start = witness.start()
+    elif signed := _SIGNED.search(text):
+        start = signed.start() - _ABOVE_SIGNATURE
+    start = max(0, start)
+    following = _ANNEX.search(text, start + 1, start + _SIGNATURES)
+    return passage(text, start, following.start() if following else start + _SIGNATURES)
+
+
+def _with_file_name(found: tuple[Party, ...], file_name: str) -> tuple[tuple[Party, ...], str | None]:
+    """The parties, the one that the file is named after with that name too; else the company it names."""
+    written = aliases.in_file_name(file_name)
+    if written is None:
+        return found, None
+    for index, party in enumerate(found):
+        if aliases.agrees(written, party.name):
+            alias = Alias(written, AliasKind.FILE_NAME, None)
+            named = replace(party, aliases=(*party.aliases, alias))
+            return (*found[:index], named, *found[index + 1 :]), None
+    return found, written if aliases.names_company(written) else None

@@ -1,0 +1,133 @@
+"""Finds the other names of a party: defined short names, roles, initials, former names, the file's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from services.ingest.profile import names
+from services.ingest.profile.passage import Passage, one_line
+from services.ingest.profile.records import Alias, AliasKind
+from services.ingest.profile.vocabulary import ROLES
+
+_ROLE = re.compile(r"([^\W_]+)[\"”]?:?\s")
+_NOBODY = re.compile(
+    r"(?i)(?:the\s)?(?:(?:each|every|both|a|this)\s)?(?:part(?:y|ies)|agreements?|contract|effective\sdate|date"
+    r"|execution\sdate|commencement\sdate|amendment(?:\sdate)?|closing\sdate|program|territory|products?"
+    r"|services?|jsma|msa|term|lease|licen[sc]e|addendum|signing\sdate|exhibit|shares|exchange\sact)"
+)
+"""What a definition between parties also names, besides parties."""
+_QUOTED = re.compile(r"[\"“‘'`”]{1,2}([^\"“”‘()\n]{1,60}?)[,.]?(?:[\"”’']{1,2}(?=[\s,;:.)\]]|$)|(?=\)))")
+_ASIDE = re.compile(r"\(([^()]{1,400})\)")
+_BARE = re.compile(r"(?:the\s)?([A-Z][\w.&'-]{1,25}(?:\s[A-Z][\w.&'-]{1,20}){0,2})")
+_HEREINAFTER = re.compile(
+    r"(?i:herein(?:after)?|hereafter)[^\"“()]{0,60}((?:(?:the\s)?[\"“][^\"“”()\n]{1,60}[\"”'],?\s?(?:or\s)?){1,3})"
+)
+_OTHER_NAME = re.compile(
+    r"(?i:\b(?P<former>f/k/a|fka|formerly(?:\sknown\sas)?|previously\sknown\sas)"
+    r"|\b(?P<trade>d/b/a|dba|doing\sbusiness\sas|trading\sas|t/a|a/k/a|also\sknown\sas))"
+    r"[\s:,]{1,2}(?:the\s)?[\"“]?(?=[^\W_])"
+)
+
+
+def plain(passage: Passage, start: int, end: int) -> Iterator[Alias]:
+    """The name from `start` to `end` of `passage` without its company form, if it has one."""
+    name = passage.text[start:end]
+    without = names.without_form(name)
+    if 1 < len(without) < len(name.rstrip(" ,")):
+        yield Alias(one_line(without), AliasKind.PLAIN, passage.span(start, start + len(without)))
+
+
+def find(passage: Passage, name: str, start: int, end: int) -> tuple[Alias, ...]:
+    """The other names that `passage` gives a party `name` from `start`, behind its name, to `end`."""
+    found: dict[str, Alias] = {}
+    for alias in (
+        *_in_asides(passage, name, start, end),
+        *_behind_hereinafter(passage, name, start, end),
+        *_known_as(passage, start, end),
+    ):
+        if names.folded(alias.text) not in ("", names.folded(name)):
+            found.setdefault(names.folded(alias.text), alias)
+    return tuple(sorted(found.values(), key=lambda alias: alias.span.start if alias.span else 0))
+
+
+def is_role(words: str) -> bool:
+    """Whether words name what somebody does in an agreement, not who he is."""
+    return all(word.strip(".,").lower() in ROLES for word in words.split())
+
+
+def behind_role(text: str, start: int) -> int:
+    """Where the words behind a role at `start` begin; `start` when none stands there."""
+    word = _ROLE.match(text, start)
+    return word.end() if word and word[1].lower() in ROLES and not names.is_body(word[1]) else start
+
+
+def in_file_name(file_name: str) -> str | None:
+    """What a file's name begins with, such as `SLINGERBAGINC` of `SLINGERBAGINC_07_07_2020.txt`."""
+    first = re.match(r"[A-Za-z][A-Za-z0-9&]{3,60}(?=[_.\s-])", file_name.rsplit("/", 1)[-1])
+    return first[0] if first else None
+
+
+def agrees(written: str, name: str) -> bool:
+    """Whether a name run together in a file's name is that of a party."""
+    own = names.folded(names.without_form(name))
+    given = _without_joined_form(names.folded(written))
+    return min(len(own), len(given)) >= 4 and (own.startswith(given) or given.startswith(own))
+
+
+def names_company(written: str) -> bool:
+    """Whether a name run together says that it is a company's: `SLINGERBAGINC`."""
+    return _without_joined_form(names.folded(written)) != names.folded(written)
+
+
+def _without_joined_form(written: str) -> str:
+    return re.sub(r"(?<=[a-z0-9]{3})(?:inc|corp|corporation|ltd|limited|llc|plc|lp|company)$", "", written)
+
+
+def _in_asides(passage: Passage, name: str, start: int, end: int) -> Iterator[Alias]:
+    for aside in _ASIDE.finditer(passage.text, start, end):
+        terms = list(_QUOTED.finditer(passage.text, aside.start(1), aside.end()))
+        if not terms and (bare := _BARE.fullmatch(passage.text, aside.start(1), aside.end(1))):
+            terms = [bare]
+        for term in terms:
+            yield from _alias(passage, name, term.start(1), term.end(1))
+
+
+def _behind_hereinafter(passage: Passage, name: str, start: int, end: int) -> Iterator[Alias]:
+    for said in _HEREINAFTER.finditer(passage.text, start, end):
+        for term in _QUOTED.finditer(passage.text, said.start(1), said.end(1)):
+            yield from _alias(passage, name, term.start(1), term.end(1))
+
+
+def _known_as(passage: Passage, start: int, end: int) -> Iterator[Alias]:
+    for known in _OTHER_NAME.finditer(passage.text, start, end):
+        stop = names.name_end(passage.text, known.end()) or _word_end(passage.text, known.end())
+        kind = AliasKind.FORMER if known["former"] else AliasKind.TRADE
+        text = one_line(passage.text[known.end() : stop])
+        yield Alias(text, kind, passage.span(known.end(), stop))
+
+
+def _word_end(text: str, start: int) -> int:
+    word = re.compile(r"[\w.]*").match(text, start)
+    return word.end() if word else start
+
+
+def _alias(passage: Passage, name: str, start: int, end: int) -> Iterator[Alias]:
+    term = passage.text[start:end]
+    start += len(term) - len(term.lstrip(" ,-"))
+    if term.lower().startswith("the "):
+        start += 4
+    text = one_line(passage.text[start:end])
+    if not any(map(str.isalnum, text)) or _NOBODY.fullmatch(text):
+        return
+    yield Alias(text, _kind(text, name), passage.span(start, end))
+
+
+def _kind(text: str, name: str) -> AliasKind:
+    if is_role(text):
+        return AliasKind.ROLE
+    initials = "".join(word[0] for word in re.findall(r"[^\W_]+", name)).lower()
+    letters = names.folded(text)
+    if text.isupper() and 1 < len(letters) <= 6 and letters in initials:
+        return AliasKind.ABBREVIATION
+    return AliasKind.DEFINED

@@ -1,0 +1,204 @@
+"""Finds the dates by which an agreement is known: when it was made, and from when it has effect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+
+from services.ingest.profile.passage import Passage
+from services.ingest.profile.records import Precision, StatedDate
+from services.ingest.profile.vocabulary import ORDINALS
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = rf"(?P<month>(?:{'|'.join(_MONTHS)})[a-z]{{0,6}})\.?"
+_YEAR = r"(?P<year>(?:1[89]|20)\d\d)(?!\d)"
+_DAY = r"(?P<day>(?<!\d)[0-3]?\d)\s?(?:st|nd|rd|t\s?h|d)?(?![\dA-Za-z])"
+_BLANK = r"(?:[_●•*]{1,20}|\[[^\[\]\d]{0,15}\])"
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        # January 5th, 2020; January __, 2020; January 2020
+        rf"{_MONTH}\s?(?:{_DAY}|{_BLANK})?\s?,?\s?{_YEAR}",
+        # 5 January 2020; 5th day of January, 2020; the first day of January 2020; ____ day of January, 2020
+        rf"(?:{_DAY}|(?P<worded>[a-z]{{5,7}}(?:[\s-][a-z]{{5,7}})?)|{_BLANK})?\s?(?:day\s)?(?:of\s)?{_MONTH}"
+        rf"(?:\sday)?\s?,?\s?(?:of\s)?{_YEAR}",
+        # 2020-01-05
+        r"(?P<year>(?:1[89]|20)\d\d)-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?!\d)",
+        # 1/25/2020; 25.1.2020
+        r"(?P<first>[0-3]?\d)(?P<sign>[/.-])(?P<second>[0-3]?\d)(?P=sign)(?P<year>(?:(?:19|20)\d\d)|\d\d)(?![\d/])",
+        # ____, 2020; [ ] day of [ ], 2020; nothing at all where a form was not filled in
+        rf"(?:{_BLANK}\s?(?:day\sof\s)?(?:{_BLANK})?\s?)?,?\s?{_YEAR}",
+    )
+)
+_FILL = (
+    r"(?:[\s,:]{1,2}(?:\(\"?Agreement\"?\)|and|as|of|on|this|the|effective|entered|into|made|executed|delivered"
+    r"|dated|signed|is|was|are|hereby|with|effect|from|in|duplicate|shall|be|being|day|date)\b){0,12}[\s,:]{1,2}"
+)
+_MADE = re.compile(rf"\b(?i:made|entered\sinto|executed|concluded|signed|dated){_FILL}", re.IGNORECASE)
+_AS_OF = re.compile(r"(?<!effective\s)\b(?:as\sof|dated|on\sthis|this)\s(?:the\s|this\s)?", re.IGNORECASE)
+_DATE_LINE = re.compile(
+    r"(?:^|\n)(?:date(?:\sof\s(?:issue|agreement|this\sagreement))?|dated)\s?:?\s(?:as\sof\s)?", re.IGNORECASE
+)
+_LETTER_DATE = re.compile(r"(?:^|\n)(?=[^\n]{6,40}(?:\n|$))")
+_BEHIND = re.compile(
+    rf"(?:[\s,]{{1,2}}\((?:[^()]{{0,120}})\))?[\s,]{{1,2}}(?:dated|made|entered\sinto|executed|effective|with\san?\seffective\sdate){_FILL}",
+    re.IGNORECASE,
+)
+_EFFECTIVE = re.compile(
+    r"\beffective\b(?:\sdate\sof\sthis\s[\w\s]{1,40}\b(?:shall\sbe|is):?)?(?:[\s,:]{1,2}(?:as|of|on|from|and|the|this|with"
+    r"|in|upon|entered|into|made)\b){0,8}[\s,:]{1,2}",
+    re.IGNORECASE,
+)
+_CALLED_EFFECTIVE = re.compile(
+    r"[\s,]{0,2}\(?(?:the|hereinafter|herein|[\s,]|called|referred\sto\sas){0,6}[\"“]?(?:agreement\s)?effective\sdate",
+    re.IGNORECASE,
+)
+_EFFECTIVE_LINE = re.compile(
+    r"(?:(?:^|\n)(?:\W|\d{1,2}(?:\.\d{1,2})?[.)]?\s)?(?:contract\s|agreement\s)?|\b\d{1,2}\.\s)effective\sdate\s?[:|]?\s(?:[:|]\s)?",
+    re.IGNORECASE,
+)
+_MEANS = re.compile(
+    r"[\"“]effective\sdate[\"”]?\s(?:shall\s)?(?:means?|be|is)[\s,:]{1,2}(?:as\sof\s|the\s|on\s)?",
+    re.IGNORECASE,
+)
+_SAME_DAY = re.compile(
+    r"\beffective\s(?:as\sof\s|on\s|from\s)?(?:the\s)?(?:date|day)(?:\sand\syear)?\s(?:set\sforth|first|of\sexecution\sfirst)\s"
+    r"(?:above|below|written|listed|set|herein)",
+    re.IGNORECASE,
+)
+_SIGNED_ON = re.compile(r"\b(?:dated?|signed)\s?:\s", re.IGNORECASE)
+_BEGINNING = 2_500
+"""Characters of the words that begin an agreement, in which its date stands."""
+_HEAD = 800
+"""Characters at the top in which a line that is a date dates the document."""
+_COVER = 8_000
+"""Characters at the top in which a line tells the effective date."""
+
+
+def behind(passage: Passage, position: int) -> StatedDate | None:
+    """The date that the words at `position` give what stands before: `, dated as of March 1, 1998`."""
+    lead = _BEHIND.match(passage.text, position)
+    return _at(passage, lead.end()) if lead else None
+
+
+def dated(opening: Passage, signatures: Passage, starts: int, ends: int) -> StatedDate | None:
+    """When the agreement was made, by the words `starts` to `ends` that begin it, its cover or its end."""
+    ends = min(ends, starts + _BEGINNING)
+    places = (
+        _first(opening, _MADE, starts, ends),
+        _first(opening, _AS_OF, starts, ends),
+        _first(opening, _MADE, 0, starts),
+        _first(opening, _DATE_LINE, 0, _HEAD),
+        _first(opening, _LETTER_DATE, 0, _HEAD),
+        _first(signatures, _AS_OF, 0, len(signatures.text)),
+    )
+    found = next((place for place in places if place is not None), None)
+    return found or _agreed(signatures)
+
+
+def effective(opening: Passage, starts: int, ends: int, made: StatedDate | None) -> StatedDate | None:
+    """From when the agreement has effect, by its own words; `made` is when it was made."""
+    text = opening.text
+    for said in (
+        _first(opening, _EFFECTIVE, starts, ends),
+        _called(opening, starts, ends),
+        _called(opening, 0, starts),
+        _first(opening, _EFFECTIVE, 0, min(_BEGINNING, ends)),
+        _first(opening, _EFFECTIVE_LINE, 0, min(len(text), _COVER)),
+        _first(opening, _MEANS, 0, len(text)),
+    ):
+        if said is not None:
+            return said
+    return made if made and _SAME_DAY.search(text) else None
+
+
+def _called(opening: Passage, start: int, end: int) -> StatedDate | None:
+    """The date that the text calls the effective one."""
+    for stated, behind_it in (
+        *_with_ends(opening, _MADE, start, end),
+        *_with_ends(opening, _AS_OF, start, end),
+    ):
+        if _CALLED_EFFECTIVE.match(opening.text, behind_it):
+            return stated
+    return None
+
+
+def _first(passage: Passage, lead: re.Pattern[str], start: int, end: int) -> StatedDate | None:
+    return next(_all(passage, lead, start, end), None)
+
+
+def _all(passage: Passage, lead: re.Pattern[str], start: int, end: int) -> Iterator[StatedDate]:
+    return (stated for stated, _ in _with_ends(passage, lead, start, end))
+
+
+def _with_ends(
+    passage: Passage, lead: re.Pattern[str], start: int, end: int
+) -> Iterator[tuple[StatedDate, int]]:
+    """The dates right behind a lead, and where each ends."""
+    for match in lead.finditer(passage.text, start, end):
+        found = _match(passage.text, match.end())
+        stated = _stated(passage, found) if found else None
+        if found and stated:
+            yield stated, found.end()
+
+
+def _agreed(signatures: Passage) -> StatedDate | None:
+    """The date beside all signatures."""
+    said = [_match(signatures.text, lead.end()) for lead in _SIGNED_ON.finditer(signatures.text)]
+    stated = [_stated(signatures, match) for match in said if match]
+    return stated[0] if len({one.iso if one else "" for one in stated}) == 1 else None
+
+
+def _at(passage: Passage, position: int) -> StatedDate | None:
+    found = _match(passage.text, position)
+    return _stated(passage, found) if found else None
+
+
+def _match(text: str, position: int) -> re.Match[str] | None:
+    return next((match for form in _FORMS if (match := form.match(text, position))), None)
+
+
+def _stated(passage: Passage, match: re.Match[str]) -> StatedDate | None:
+    parts = match.groupdict()
+    year, month, day = _year(parts["year"]), _month(parts.get("month")), _day(parts)
+    if "first" in parts:
+        month, day = _numeric(int(parts["first"]), int(parts["second"]), parts["sign"])
+        if month is None:
+            return None
+    span = passage.span(match.start(), match.end())
+    if month is None:
+        return StatedDate(f"{year:04}", Precision.YEAR, span)
+    if day is None:
+        return StatedDate(f"{year:04}-{month:02}", Precision.MONTH, span)
+    try:
+        return StatedDate(date(year, month, day).isoformat(), Precision.DAY, span)
+    except ValueError:
+        return None
+
+
+def _year(digits: str) -> int:
+    year = int(digits)
+    return year if year > 99 else year + (1900 if year >= 70 else 2000)
+
+
+def _month(written: str | None) -> int | None:
+    if written is None:
+        return None
+    return int(written) if written.isdigit() else _MONTHS.index(written[:3].lower()) + 1
+
+
+def _day(parts: dict[str, str | None]) -> int | None:
+    day, worded = parts.get("day"), (parts.get("worded") or "").lower().replace(" ", "-")
+    if day:
+        return int(day)
+    return ORDINALS.index(worded) + 1 if worded in ORDINALS else None
+
+
+def _numeric(first: int, second: int, sign: str) -> tuple[int | None, int | None]:
+    """Month and day of a date in figures; neither where it could be read both ways."""
+    if first == second or sign == ".":
+        return second, first
+    if first > 12:
+        return second, first
+    return (first, second) if second > 12 else (None, None)

@@ -1,0 +1,295 @@
+"""Finds the title of a document as a person would say it, its kind, and what it amends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from services.ingest.profile import dates, names
+from services.ingest.profile.passage import Passage, one_line
+from services.ingest.profile.records import Amended, Kind, StatedDate, Title
+from services.ingest.profile.vocabulary import ACRONYMS, BARE_TITLES, TITLE_LINKS
+
+_NOUN = (
+    r"(?:agreements?|contracts?|leases?|licen[sc]es?|addendum|amendments?|supplements?|deeds?|guarant(?:y|ee)"
+    r"|memorandum\sof\s(?:understanding|agreement)|(?:letter|heads|statement)\sof\s(?:intent|work|agreement|terms)"
+    r"|terms\s(?:and|&)\sconditions|terms\sof\s(?:use|service|sale|supply)|terms|conditions|policy"
+    r"|schedules?|undertaking|order\sform|notices?(?:\s\d[\d-]*)?|indenture|protocol|guidelines|declaration"
+    r"|\w*vertrag|\w*vereinbarung|\w*bedingungen|contrats?|convention|contrato|convenio|contratto|accordo"
+    r"|acuerdo|overeenkomst|accord)"
+)
+_ENDS_IN_NOUN = re.compile(rf"(?i:\b{_NOUN})$")
+_STARTS_WITH_NOUN = re.compile(
+    r"(?i:(?:contrat|convention|contrato|convenio|contratto|accordo|acuerdo|accord|amendment|addendum|deed"
+    r"|supplement|memorandum|terms|notice|amended\sand\srestated)\b)"
+)
+_ECHO = re.compile(
+    r"\b(?i:this)\s(?P<title>(?:(?!Exhibit|EXHIBIT|THIS|This|(?i:agreement),)[A-Z0-9](?:[^\s()\"“”;:.,]|[.,](?![\s])|(?<=No)\.){0,30},?\s(?:(?:and|of|for|the|to|in|on|&|/|-|–)\s){0,2}){0,14}"
+    rf"(?=[A-Z])(?i:{_NOUN}|exhibit\s\W?[A-Z\d]\b))(?=[\s,.(])"
+)
+_CUT = re.compile(
+    r"(?i:[\s,(–-]{1,3}(?:by\sand\s)?\b(?:between|among|amongst|dated|made|entered|effective|this|whereas|regarding"
+    r"|concerning|offering|ref|contract\s(?:no|number|identification)|agreement\s(?:no|number)|dear|date:"
+    r"|table\sof\scontents|version)\b)|\s\(|[;:\[]|\s[-–—]\s|\s[“\"]|(?<!\b[Nn][Oor])(?<!Inc)(?<!INC)\.\s"
+)
+"""Where the words of a title end, if not at the end of its line."""
+_BEFORE = re.compile(
+    r"(?i:(?:exhibit|ex|annex|appendix|attachment)[\s.-]{1,3}[\w.()\[\]#-]{1,14}(?:\sto\b)?[\s:–-]*"
+    r"|execution\s(?:version|copy)\s?|final\sversion\s?|form\sof\s|confidential(?:\streatment\srequested)?\s?"
+    r"|draft\s|copy\s|\W{1,6}\s?|the\s|page\s\d+\s|-?\d+\s?-\s|conformed\scopy\s|private\s(?:and|&)\sconfidential\s"
+    r"|strictly\s)*"
+)
+"""What may stand before a title in its line."""
+_CAPITAL_RUN = re.compile(
+    r"(?<![\w.])(?=[A-Z])(?:(?!(?:THIS|BETWEEN|BY|DATED|MADE|EXHIBIT|WHEREAS)\b)[A-Z0-9][A-Z0-9&/.,'’#°-]*,?\s"
+    r"(?:(?:and|of|for|to|the|in|&)\s)?){0,14}"
+    r"(?:[A-Z&/'’-]*(?:AGREEMENT|CONTRACT|LEASE|LICEN[SC]E|ADDENDUM|AMENDMENT|POLICY|TERMS\sAND\sCONDITIONS))"
+    r"(?:\s(?:NO\.?\s|#)?\d{1,3})?(?:\s(?:TO|OF)\s(?:THE\s)?(?:[A-Z&/'’,-]+\s){0,10}?(?:AGREEMENT|CONTRACT|LEASE))?(?![\w])"
+)
+_PREDICATE = re.compile(r"[\s,]{1,2}(?i:\(|is\b|made\b|dated\b|entered\b|by\sand\b|between\b)")
+"""What follows the words by which an agreement begins."""
+_GOES_ON = re.compile(r"(?i:\s(?:this|by|between|among|entered|made|dated|whereas|contract\sid)\b|\s\(|$)")
+"""What stands behind a title in the line that it begins."""
+_NUMBERED = re.compile(r"\d{1,2}\.|[A-Z]\.|ARTICLE|Article|SECTION|Section")
+_AMENDS = re.compile(
+    r"(?i:\b(?:amendments?|addendum|supplement|modification|extension)\b[^\n]{0,40}?\b(?:to|of)\s(?:the\s|that\s"
+    r"|that\scertain\s|certain\s|its\s)?)(?=[A-Z0-9])"
+)
+_AMENDING = re.compile(r"(?i)\b(?:amendment|addendum|supplement|amending)\b")
+_CERTAIN = re.compile(
+    r"(?i:(?:that\scertain|into\san?|to\san?|their|under\sthe|that)\s)"
+    rf"(?P<title>(?:[A-Z0-9][^\s()\"“”;:]{{0,30}}\s(?:(?:and|of|for|the|&)\s)?){{1,12}}(?i:{_NOUN}))"
+)
+_NOT_TITLE = re.compile(
+    r"(?i)\b(?:treatment|omitted|redacted|portions|commission|excluded|pursuant|quicklinks)\b"
+)
+"""Words of what a filing says about itself."""
+_HEAD = 3_500
+"""Characters at the top in which a title stands."""
+_LINES = 60
+_LONGEST = 18
+"""Words of a title."""
+_MORE = 4
+"""Words that a heading may have before those by which the text calls the agreement."""
+
+_KINDS = (
+    (Kind.AMENDMENT, r"amendment|addendum|supplement(?!ar)|amending"),
+    (Kind.CONFIDENTIALITY, r"confidential|non-?\s?disclosure|\bnda\b|secrecy"),
+    (Kind.CONSULTING, r"consult"),
+    (Kind.FRANCHISE, r"franchis"),
+    (Kind.JOINT_VENTURE, r"joint venture"),
+    (Kind.LEASE, r"\bleases?\b|tenancy|rental"),
+    (Kind.EMPLOYMENT, r"employ|separation|severance"),
+    (Kind.HOSTING, r"hosting|co-?location"),
+    (Kind.OUTSOURCING, r"outsourc"),
+    (Kind.DISTRIBUTION, r"distribut|resell|\bagency\b|dealer|sales representative|remarketing"),
+    (Kind.SPONSORSHIP, r"sponsor|endorsement"),
+    (Kind.MANUFACTURING, r"manufactur"),
+    (Kind.SUPPLY, r"suppl(?:y|ies)"),
+    (Kind.MAINTENANCE, r"maintenance|support"),
+    (Kind.LICENCE, r"licen[sc]|lizenz"),
+    (Kind.COLLABORATION, r"collaborat|alliance|co-?operation|co-?branding|teaming|partnership"),
+    (Kind.DEVELOPMENT, r"develop"),
+    (Kind.MARKETING, r"marketing|promotion|affiliate|advertis|referral"),
+    (Kind.TRANSPORTATION, r"transport|freight|shipping|carriage"),
+    (Kind.LOAN, r"\bloan|credit|guarant|\bnote\b|security agreement|pledge"),
+    (Kind.PURCHASE, r"purchase|sale"),
+    (Kind.SERVICES, r"servic|\boperat|management|administration|statement of work"),
+    (Kind.POLICY, r"polic(?:y|ies)|guidelines"),
+    (Kind.NOTICE, r"\bnotice"),
+    (Kind.TERMS, r"terms|conditions"),
+    (Kind.SCHEDULE, r"schedule|price list|order form"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Part of a passage."""
+
+    start: int
+    end: int
+
+
+def find(opening: Passage) -> Title | None:
+    """The heading by whose words the text calls itself, else the first heading, else what it calls itself."""
+    text = opening.text
+    echo = _echo(text)
+    heading = next(_headings(text, _begins(text, echo)), None)
+    if echo is not None and _words_of(text, echo) > 1:
+        return _title(opening, _repeated(text, echo, heading))
+    words = heading or echo
+    return _title(opening, words) if words and not _is_bare(text, words) else None
+
+
+def kind_of(title: Title | None) -> Kind:
+    """What sort of document has this title."""
+    if title is None:
+        return Kind.OTHER
+    said = title.text.lower()
+    return next((kind for kind, pattern in _KINDS if re.search(pattern, said)), Kind.OTHER)
+
+
+def amended(opening: Passage, title: Title | None) -> Amended | None:
+    """The agreement that an amendment names: in its title, else behind `that certain …`."""
+    if title is None or not _AMENDING.search(title.text):
+        return None
+    text = opening.text
+    for pattern in (_AMENDS, _CERTAIN):
+        for match in pattern.finditer(text, 0, _HEAD):
+            words = _amended_words(text, match)
+            if words is None:
+                continue
+            dated = dates.behind(opening, words.end)
+            if dated or pattern is _AMENDS:
+                return Amended(
+                    _cased(one_line(text[words.start : words.end])),
+                    opening.span(words.start, words.end),
+                    dated or _dated_later(opening, text[words.start : words.end]),
+                )
+    return None
+
+
+def _amended_words(text: str, match: re.Match[str]) -> _Words | None:
+    if "title" in match.re.groupindex:
+        return _Words(match.start("title"), match.end("title"))
+    line_end = text.find("\n", match.end())
+    return _title_in(
+        text, match.end(), min(len(text), match.end() + 150, line_end if line_end > 0 else len(text))
+    )
+
+
+def _dated_later(opening: Passage, title: str) -> StatedDate | None:
+    """The date of the amended agreement where the text speaks of it again."""
+    words = title.split()
+    pattern = r"\s".join(map(re.escape, words[-min(2, len(words)) :]))
+    for match in re.finditer(pattern, opening.text[:_HEAD], re.IGNORECASE):
+        if (dated := dates.behind(opening, match.end())) is not None:
+            return dated
+    return None
+
+
+def _begins(text: str, echo: _Words | None) -> int:
+    """Where the agreement itself begins, below which no title stands."""
+    return echo.start if echo and _PREDICATE.match(text, echo.end) else len(text)
+
+
+def _echo(text: str) -> _Words | None:
+    """By what name the text calls itself: `THIS CONSULTING AGREEMENT is …`."""
+    bare = None
+    for match in _ECHO.finditer(text, 0, 12_000):
+        words = _Words(match.start("title"), match.end("title"))
+        if _words_of(text, words) > 1:
+            return words
+        if _PREDICATE.match(text, words.end):
+            return words
+        bare = bare or words
+    return bare
+
+
+def _words_of(text: str, words: _Words) -> int:
+    return len(text[words.start : words.end].split())
+
+
+def _headings(text: str, before: int) -> Iterator[_Words]:
+    """The titles that stand in lines of their own, or in capitals within a line, above `before`."""
+    lines = [match.span() for match in re.finditer(r"[^\n]+", text[: min(_HEAD, before)])][:_LINES]
+    for index, (start, end) in enumerate(lines):
+        found = _title_in(text, start, end)
+        if found is None and index + 1 < len(lines):
+            found = _over_two_lines(text, start, lines[index + 1][1], end)
+        if found is None:
+            found = _in_capitals(text, start, end)
+        if found:
+            yield found
+
+
+def _title_in(text: str, start: int, end: int) -> _Words | None:
+    """The title that a line is, but for what may stand before and behind one."""
+    start = _behind_lead(text, start, end)
+    end = min(end, start + 200)
+    if (cut := _CUT.search(text, start + 1, end)) is not None:
+        end = cut.start()
+    while end > start and text[end - 1] in " ,.*\n":
+        end -= 1
+    words = text[start:end].split()
+    if not 0 < len(words) <= _LONGEST or not all(map(_may_stand_in_title, words)):
+        return None
+    if _NUMBERED.match(text, start) or _NOT_TITLE.search(text, start, end):
+        return None
+    if _is_bare(text, _Words(start, end)) or not (
+        _ENDS_IN_NOUN.search(text, start, end) or _STARTS_WITH_NOUN.match(text, start, end)
+    ):
+        return None
+    return _Words(start, end)
+
+
+def _behind_lead(text: str, start: int, end: int) -> int:
+    lead = _BEFORE.match(text, start, end)
+    return lead.end() if lead else start
+
+
+def _may_stand_in_title(word: str) -> bool:
+    bare = word.strip(",'\"“”’‘*")
+    return (
+        not bare or bare.lower() in TITLE_LINKS or bare[0].isupper() or bare[0].isdigit() or bare[0] in "#n("
+    )
+
+
+def _over_two_lines(text: str, start: int, end: int, line_end: int) -> _Words | None:
+    """The title that two lines make together: the upper goes on, or the lower is a bare `AGREEMENT`."""
+    upper = text[_behind_lead(text, start, line_end) : line_end].strip()
+    if not upper or len(upper) > 100 or names.has_form(upper) or _CUT.search(upper):
+        return None
+    lower = text[line_end:end].strip()
+    goes_on = upper.split()[-1].lower() in TITLE_LINKS or upper.endswith(",") or len(lower.split()) == 1
+    return _title_in(text, start, end) if goes_on or (upper.isupper() and lower.isupper()) else None
+
+
+def _in_capitals(text: str, start: int, end: int) -> _Words | None:
+    """A title in capitals within a line that goes on: `EXHIBIT 10.1 HOSTING AGREEMENT This Agreement …`."""
+    found = _CAPITAL_RUN.finditer(text, start, end)
+    runs = [_Words(_behind_lead(text, run.start(), run.end()), run.end()) for run in found]
+    runs = [run for run in runs if _words_of(text, run) > 1]
+    return next((run for run in runs if _GOES_ON.match(text, run.end)), runs[0] if runs else None)
+
+
+def _repeated(text: str, echo: _Words, heading: _Words | None) -> _Words:
+    """The heading whose last words are those by which the text calls itself."""
+    called = text[echo.start : echo.end].lower()
+    if heading is not None:
+        said = text[heading.start : heading.end].lower()
+        if one_line(said).endswith(one_line(called)) and len(said.split()) <= len(called.split()) + _MORE:
+            return heading
+    pattern = re.compile(r"\s".join(map(re.escape, called.split())), re.IGNORECASE)
+    for match in pattern.finditer(text, 0, echo.start):
+        if text[match.start() : match.end()][0].isupper():
+            return _Words(match.start(), match.end())
+    return echo
+
+
+def _is_bare(text: str, words: _Words) -> bool:
+    return text[words.start : words.end].lower() in BARE_TITLES
+
+
+def _title(opening: Passage, words: _Words) -> Title:
+    said = one_line(opening.text[words.start : words.end])
+    return Title(_cased(said), opening.span(words.start, words.end))
+
+
+def _cased(words: str) -> str:
+    """Words in capitals as in a title; others as they are."""
+    if words.upper() != words:
+        return words
+    cased = [_word_cased(word) for word in words.split()]
+    return " ".join([cased[0][:1].upper() + cased[0][1:], *cased[1:]])
+
+
+def _word_cased(word: str) -> str:
+    if word.strip(",.()") in ACRONYMS or any(map(str.isdigit, word)):
+        return word
+    if word.lower() == "no.":
+        return "No."
+    if word.lower() in TITLE_LINKS:
+        return word.lower()
+    return "".join(part.capitalize() if part.isalpha() else part for part in re.split(r"([-/&.('])", word))
