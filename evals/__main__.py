@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from clausegate import ClausegateError
-from evals import research
+from evals import cards, research
 from evals.asking import Asker, answerers
 from evals.corpora import research_questions
-from evals.plan import PLAN, corpus_files
+from evals.plan import PLAN, corpus_files, corpus_folder
 from evals.reference import MARKS
 from evals.reports import Report, table, write_json
 from evals.stack import FilesRejected, StackStopped, fill, running_stack
@@ -23,6 +23,9 @@ from inference.settings import ModelServerSettings
 
 SNIPPETS = "snippets"
 """The experiment that is repeated in several ways, see `research`."""
+CARDS = "cards"
+"""The experiment that needs no running product, see `cards`."""
+NAMES = [*PLAN, SNIPPETS, CARDS]
 OPENAI = "https://api.openai.com"
 WITHOUT_DATA = ["examples", SNIPPETS]
 
@@ -31,7 +34,7 @@ def arguments() -> argparse.Namespace:
     """The command line; exits with 2 and a message when it makes no sense."""
     parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of evaluation data; without it only the examples")
-    parser.add_argument("--only", default="", help=f"comma-separated, of: {', '.join([*PLAN, SNIPPETS])}")
+    parser.add_argument("--only", default="", help=f"comma-separated, of: {', '.join(NAMES)}")
     parser.add_argument("--sample", type=int, help="ask only so many questions of each set (seeded)")
     parser.add_argument("--concurrency", type=int, default=4, help="questions at a time (default 4)")
     parser.add_argument("--cache", type=Path, default=Path(".cache/evals"), help="where the indexes are kept")
@@ -39,8 +42,8 @@ def arguments() -> argparse.Namespace:
     options = parser.parse_args()
     options.cache = options.cache.absolute()
     options.server = model_server(ModelServerSettings())
-    options.names = [name for name in options.only.split(",") if name] or [*PLAN, SNIPPETS]
-    if unknown := set(options.names) - {*PLAN, SNIPPETS}:
+    options.names = [name for name in options.only.split(",") if name] or NAMES
+    if unknown := set(options.names) - set(NAMES):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     if options.data is None:
         if options.only and not set(options.names) <= set(WITHOUT_DATA):
@@ -96,6 +99,14 @@ async def measure(options: argparse.Namespace) -> list[Report]:
     return reports
 
 
+def measure_cards(data: Path) -> list[Report]:
+    """Measure the cards of documents against those made by hand."""
+    reports = list(cards.measure(corpus_folder("cuad", data)))
+    for report in reports:
+        print(table(report), end="\n\n", flush=True)
+    return reports
+
+
 async def measure_snippets(options: argparse.Namespace) -> list[Report]:
     """Measure research snippets in every way that the settings allow, on the examples."""
     ways = research.strategies() if options.server else [research.EXTRACTIVE]
@@ -120,6 +131,8 @@ def main() -> None:
         reports = asyncio.run(measure(options))
         if SNIPPETS in options.names:
             reports += asyncio.run(measure_snippets(options))
+        if CARDS in options.names:
+            reports += measure_cards(options.data)
     except (StackStopped, FilesRejected, ClausegateError) as error:
         sys.exit(f"error: {error}")
     if options.json:

@@ -44,12 +44,19 @@ def corpus_files(corpus: str, data: Path) -> list[SourceFile]:
     """The files of a corpus; `data` is the folder of evaluation data, which the examples do not need."""
     if corpus == "examples":
         return tree_files(EXAMPLES)
-    folders = {
-        "cuad": "cuad/dev/corpus",
-        "contractnli": "contractnli/dev/corpus",
-        "cuad_pdf": "cuad_pdf/dev/pdf",
-    }
-    return folder_files(data / folders[corpus], corpus)
+    return folder_files(corpus_folder(corpus, data), corpus)
+
+
+def corpus_folder(corpus: str, data: Path) -> Path:
+    """Where the files of a corpus lie below the folder of evaluation data."""
+    return (
+        data
+        / {
+            "cuad": "cuad/dev/corpus",
+            "contractnli": "contractnli/dev/corpus",
+            "cuad_pdf": "cuad_pdf/dev/pdf",
+        }[corpus]
+    )
 
 
 def _cuad(name: str) -> Callable[[Path], list[Question]]:

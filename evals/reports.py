@@ -26,6 +26,8 @@ class Report:
     """What to compare with; the difference is to the first."""
     by: str = ""
     """Whose answers were measured: models and their server; empty where nothing was answered."""
+    of: str = "questions"
+    """What was counted."""
 
 
 def table(report: Report) -> str:
@@ -43,7 +45,7 @@ def table(report: Report) -> str:
         )
         lines.append(f"{label:<{label_width}}  " + "  ".join(cells))
     by = f": {report.by}" if report.by else ""
-    return "\n".join([f"{report.title} ({report.questions:,} questions){by}", *lines])
+    return "\n".join([f"{report.title} ({report.questions:,} {report.of}){by}", *lines])
 
 
 def write_json(reports: Sequence[Report], file: Path) -> None:
