@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from services.ingest.profile import names
 from services.ingest.profile.passage import Passage, one_line
-from services.ingest.profile.records import Alias, AliasKind
+from services.ingest.profile.records import Alias, AliasKind, Party
 from services.ingest.profile.vocabulary import ROLES
 
 _ROLE = re.compile(r"([^\W_]+)[\"”]?:?\s")
 _NOBODY = re.compile(
     r"(?i)(?:the\s)?(?:(?:each|every|both|a|this)\s)?(?:part(?:y|ies)|agreements?|contract|effective\sdate|date"
     r"|execution\sdate|commencement\sdate|amendment(?:\sdate)?|closing\sdate|program|territory|products?"
-    r"|services?|jsma|msa|term|lease|licen[sc]e|addendum|signing\sdate|exhibit|shares|exchange\sact)"
+    r"|services?|we|us|our|you|yours?|it|msa|term|lease|licen[sc]e|addendum|signing\sdate|exhibit|shares|exchange\sact)"
 )
 """What a definition between parties also names, besides parties."""
-_QUOTED = re.compile(r"[\"“‘'`”]{1,2}([^\"“”‘()\n]{1,60}?)[,.]?(?:[\"”’']{1,2}(?=[\s,;:.)\]]|$)|(?=\)))")
+_QUOTED = re.compile(r"[\"“‘'`”]{1,2}([^\"“”‘()]{1,60}?)[,.]?(?:[\"”’']{1,2}(?=[\s,;:.)\]]|$)|(?=\)))")
 _ASIDE = re.compile(r"\(([^()]{1,400})\)")
+_TOGETHER = re.compile(r"\b(?:together|collectively|jointly)\b", re.IGNORECASE)
+_COLLECTIVE = 8_000
+"""Characters at the top in which several parties are given one name."""
 _BARE = re.compile(r"(?:the\s)?([A-Z][\w.&'-]{1,25}(?:\s[A-Z][\w.&'-]{1,20}){0,2})")
 _HEREINAFTER = re.compile(
     r"(?i:herein(?:after)?|hereafter)[^\"“()]{0,60}((?:(?:the\s)?[\"“][^\"“”()\n]{1,60}[\"”'],?\s?(?:or\s)?){1,3})"
@@ -32,6 +36,7 @@ _OTHER_NAME = re.compile(
 
 def plain(passage: Passage, start: int, end: int) -> Iterator[Alias]:
     """The name from `start` to `end` of `passage` without its company form, if it has one."""
+    start += 4 if passage.text[start : start + 4].lower() == "the " else 0
     name = passage.text[start:end]
     without = names.without_form(name)
     if 1 < len(without) < len(name.rstrip(" ,")):
@@ -62,6 +67,27 @@ def behind_role(text: str, start: int) -> int:
     return word.end() if word and word[1].lower() in ROLES and not names.is_body(word[1]) else start
 
 
+def with_collective(passage: Passage, parties: tuple[Party, ...]) -> tuple[Party, ...]:
+    """The parties with the names that several of them share: `(A and B together, “the Publishers”)`."""
+    for aside in _ASIDE.finditer(passage.text, 0, _COLLECTIVE):
+        terms = _QUOTED.finditer(passage.text, _shared_from(passage.text, aside), aside.end())
+        for alias in (alias for term in terms for alias in _alias(passage, "", term.start(1), term.end(1))):
+            parties = tuple(
+                replace(party, aliases=(*party.aliases, alias))
+                if _mentions(aside[1], party, alias)
+                else party
+                for party in parties
+            )
+    return parties
+
+
+def _mentions(words: str, party: Party, alias: Alias) -> bool:
+    """Whether words speak of a party that does not have the alias yet."""
+    said = [other.text for other in party.aliases if other.kind is not AliasKind.PLAIN]
+    named = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words) for name in said)
+    return named and alias.text not in said
+
+
 def in_file_name(file_name: str) -> str | None:
     """What a file's name begins with, such as `SLINGERBAGINC` of `SLINGERBAGINC_07_07_2020.txt`."""
     first = re.match(r"[A-Za-z][A-Za-z0-9&]{3,60}(?=[_.\s-])", file_name.rsplit("/", 1)[-1])
@@ -85,12 +111,30 @@ def _without_joined_form(written: str) -> str:
 
 
 def _in_asides(passage: Passage, name: str, start: int, end: int) -> Iterator[Alias]:
+    """The terms of the first aside that has any, and those of later ones that speak of the same party."""
+    sure = True
     for aside in _ASIDE.finditer(passage.text, start, end):
         terms = list(_QUOTED.finditer(passage.text, aside.start(1), aside.end()))
         if not terms and (bare := _BARE.fullmatch(passage.text, aside.start(1), aside.end(1))):
-            terms = [bare]
+            terms, sure = [bare], False
+        shared = _shared_from(passage.text, aside)
         for term in terms:
-            yield from _alias(passage, name, term.start(1), term.end(1))
+            for alias in _alias(passage, name, term.start(1), term.end(1)):
+                if (sure and term.start() < shared) or _speaks_of(alias, name):
+                    yield alias
+        sure = sure and not any(term.start() < shared for term in terms)
+
+
+def _shared_from(text: str, aside: re.Match[str]) -> int:
+    """Where an aside begins to speak of several parties together; its end where it does not."""
+    together = _TOGETHER.search(text, aside.start(), aside.end())
+    return together.start() if together else aside.end()
+
+
+def _speaks_of(alias: Alias, name: str) -> bool:
+    """Whether an alias can only be that of the party `name`."""
+    own, words = names.folded(name), (names.folded(word) for word in alias.text.split())
+    return alias.kind is not AliasKind.DEFINED or any(len(word) > 2 and word in own for word in words)
 
 
 def _behind_hereinafter(passage: Passage, name: str, start: int, end: int) -> Iterator[Alias]:
@@ -124,7 +168,7 @@ def _alias(passage: Passage, name: str, start: int, end: int) -> Iterator[Alias]
 
 
 def _kind(text: str, name: str) -> AliasKind:
-    if is_role(text):
+    if is_role(text) or re.fullmatch(r"(?i)party\s\w{1,3}", text):
         return AliasKind.ROLE
     initials = "".join(word[0] for word in re.findall(r"[^\W_]+", name)).lower()
     letters = names.folded(text)

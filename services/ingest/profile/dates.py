@@ -21,7 +21,7 @@ _FORMS = tuple(
         # January 5th, 2020; January __, 2020; January 2020
         rf"{_MONTH}\s?(?:{_DAY}|{_BLANK})?\s?,?\s?{_YEAR}",
         # 5 January 2020; 5th day of January, 2020; the first day of January 2020; ____ day of January, 2020
-        rf"(?:{_DAY}|(?P<worded>[a-z]{{5,7}}(?:[\s-][a-z]{{5,7}})?)|{_BLANK})?\s?(?:day\s)?(?:of\s)?{_MONTH}"
+        rf"(?:{_DAY}|(?P<worded>[a-z]{{5,7}}(?:[\s-][a-z]{{5,7}})?)(?:\s\(\w{{1,5}}\))?|{_BLANK})?\s?(?:day\s)?(?:of\s)?(?:-{{2,9}}\s)?{_MONTH}"
         rf"(?:\sday)?\s?,?\s?(?:of\s)?{_YEAR}",
         # 2020-01-05
         r"(?P<year>(?:1[89]|20)\d\d)-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?!\d)",
@@ -33,13 +33,14 @@ _FORMS = tuple(
 )
 _FILL = (
     r"(?:[\s,:]{1,2}(?:\(\"?Agreement\"?\)|and|as|of|on|this|the|effective|entered|into|made|executed|delivered"
-    r"|dated|signed|is|was|are|hereby|with|effect|from|in|duplicate|shall|be|being|day|date)\b){0,12}[\s,:]{1,2}"
+    r"|dated|signed|is|was|are|hereby|with|effect|from|in|duplicate|shall|be|being|day|date|for|reference|agreed|upon)\b){0,12}[\s,:]{1,2}"
 )
 _MADE = re.compile(rf"\b(?i:made|entered\sinto|executed|concluded|signed|dated){_FILL}", re.IGNORECASE)
 _AS_OF = re.compile(r"(?<!effective\s)\b(?:as\sof|dated|on\sthis|this)\s(?:the\s|this\s)?", re.IGNORECASE)
 _DATE_LINE = re.compile(
     r"(?:^|\n)(?:date(?:\sof\s(?:issue|agreement|this\sagreement))?|dated)\s?:?\s(?:as\sof\s)?", re.IGNORECASE
 )
+_COVER_DATE = re.compile(r"(?<!effective)\s(?:date|dated)\s?:\s", re.IGNORECASE)
 _LETTER_DATE = re.compile(r"(?:^|\n)(?=[^\n]{6,40}(?:\n|$))")
 _BEHIND = re.compile(
     rf"(?:[\s,]{{1,2}}\((?:[^()]{{0,120}})\))?[\s,]{{1,2}}(?:dated|made|entered\sinto|executed|effective|with\san?\seffective\sdate){_FILL}",
@@ -68,6 +69,11 @@ _SAME_DAY = re.compile(
     re.IGNORECASE,
 )
 _SIGNED_ON = re.compile(r"\b(?:dated?|signed)\s?:\s", re.IGNORECASE)
+_OTHERS = re.compile(
+    r"\b(?:agreement|contract|lease|note|statement|letter|indenture)(?:\s\([^()]*\))?,?\s$", re.IGNORECASE
+)
+_ANOTHER = 250
+"""Characters behind the first words of an agreement where `Agreement dated …` is another one's date."""
 _BEGINNING = 2_500
 """Characters of the words that begin an agreement, in which its date stands."""
 _HEAD = 800
@@ -86,10 +92,11 @@ def dated(opening: Passage, signatures: Passage, starts: int, ends: int) -> Stat
     """When the agreement was made, by the words `starts` to `ends` that begin it, its cover or its end."""
     ends = min(ends, starts + _BEGINNING)
     places = (
-        _first(opening, _MADE, starts, ends),
-        _first(opening, _AS_OF, starts, ends),
+        _own(opening, _MADE, starts, ends),
+        _own(opening, _AS_OF, starts, ends),
         _first(opening, _MADE, 0, starts),
         _first(opening, _DATE_LINE, 0, _HEAD),
+        _first(opening, _COVER_DATE, 0, min(starts, _HEAD)),
         _first(opening, _LETTER_DATE, 0, _HEAD),
         _first(signatures, _AS_OF, 0, len(signatures.text)),
     )
@@ -120,6 +127,16 @@ def _called(opening: Passage, start: int, end: int) -> StatedDate | None:
         *_with_ends(opening, _AS_OF, start, end),
     ):
         if _CALLED_EFFECTIVE.match(opening.text, behind_it):
+            return stated
+    return None
+
+
+def _own(opening: Passage, lead: re.Pattern[str], start: int, end: int) -> StatedDate | None:
+    """The first date that is not that of another agreement, such as `the Note Purchase Agreement dated …`."""
+    for match in lead.finditer(opening.text, start, end):
+        before = opening.text[max(start, match.start() - _ANOTHER) : match.start()]
+        another = match.start() - start > _ANOTHER and _OTHERS.search(before) is not None
+        if not another and (stated := _at(opening, match.end())) is not None:
             return stated
     return None
 
@@ -164,8 +181,6 @@ def _stated(passage: Passage, match: re.Match[str]) -> StatedDate | None:
     year, month, day = _year(parts["year"]), _month(parts.get("month")), _day(parts)
     if "first" in parts:
         month, day = _numeric(int(parts["first"]), int(parts["second"]), parts["sign"])
-        if month is None:
-            return None
     span = passage.span(match.start(), match.end())
     if month is None:
         return StatedDate(f"{year:04}", Precision.YEAR, span)

@@ -19,7 +19,10 @@ from services.ingest.profile.vocabulary import (
 _WORD = re.compile(r"[^\s,;:()\"“”\[\]]{1,60}")
 _IN_PARENTHESES = re.compile(r"(?:\s?\((?:[A-Z][\w.&]{0,25}\s?){1,3}\)){1,2}(?=[\s,])")
 _OF_PLACE = re.compile(r"\s(?:of|OF)(?:[ ][A-Z][\w.]{1,20}){1,2}(?=[\s,;(.]|$)")
-_NEXT_FORM = re.compile(r",?\s\(?([^\s,;:()]{1,15})\)?")
+_NEXT_FORM = re.compile(r",?\s(?:\((?P<aside>[^\s,;:()]{1,15})\)|(?P<word>[^\s,;:()]{1,15}))")
+_OF_NUMBERS = re.compile(r"\d\.\d|\s\d+\s.*\s\d+\b|\s\d+\s[A-Z][a-z]|[A-Z]{2}\s\d{5}")
+_PARTNERS = re.compile(r",\s(?:[A-Z]\w{1,20},\s){0,2}[A-Z]\w{1,20},?\s&\s[A-Z]")
+"""Goes on behind the first of several partners: `Quill, Marrow & Farrant, Inc.`."""
 _LONGEST = 14
 """Words of a name."""
 
@@ -43,7 +46,7 @@ def name_end(text: str, start: int, *, wraps: bool = True) -> int | None:
         if word is None or _closes(word[0], first=count == 0):
             break
         if is_form(word[0]) and count:
-            return _behind_forms(text, word.end())
+            return _behind_forms(text, word.end() - word[0].endswith(".."))
         if _opens_name(word[0]):
             end = word.end()
             if _ends_sentence(word[0]):
@@ -86,9 +89,10 @@ def folded(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
-def is_place(name: str) -> bool:
-    """Whether it is the second half of a place that has `and` in its name."""
-    return name.lower() in SECOND_HALVES
+def may_name(words: str) -> bool:
+    """Whether words may name a party: no number, place or company form alone, no line of contents."""
+    wordy = re.search(r"[^\W\d_]{2}", words) is not None and not all(map(is_form, words.split()))
+    return wordy and words.lower() not in SECOND_HALVES and _OF_NUMBERS.search(words) is None
 
 
 def _closes(word: str, *, first: bool) -> bool:
@@ -109,6 +113,8 @@ def _next_word(text: str, position: int) -> int | None:
     aside = _IN_PARENTHESES.match(text, position)
     if aside:
         position = aside.end()
+    if _PARTNERS.match(text, position):
+        return position + 2
     if text.startswith(",", position):
         following = _WORD.match(text, position + 2)
         return position + 2 if following and is_form(following[0]) and following[0] not in STATES else None
@@ -119,9 +125,10 @@ def _next_word(text: str, position: int) -> int | None:
 
 def _behind_forms(text: str, end: int) -> int:
     """The end of a name of which a form ends at `end`: `Co., Ltd.` has two, `Company of Delaware` goes on."""
-    while (following := _NEXT_FORM.match(text, end)) and (
-        is_form(following[1]) or following[1].lower() == "partnership"
-    ):
+    while following := _NEXT_FORM.match(text, end):
+        last = following["aside"] or following["word"]
+        if not is_form(last) and last.lower() != "partnership":
+            break
         end = following.end()
-    place = _OF_PLACE.match(text, end)
+    place = _OF_PLACE.match(text, end) if is_body(text[max(0, end - 15) : end].split()[-1]) else None
     return place.end() if place else end

@@ -15,11 +15,12 @@ _ANCHOR = re.compile(
     re.IGNORECASE,
 )
 _RECITALS = re.compile(
-    r"(?i:\bwhereas\b|\bwitnesseth\b|\bw\si\st\sn\se\ss\ss\se\st\sh\b|\bnow,?\stherefore\b)"
+    r"(?i:\bwhereas\b|\bwitnesseth\b|\bw\si\st\sn\se\ss\ss\se\st\sh\b|\br\se\sc\si\st\sa\sl|\bnow,?\stherefore\b)"
     r"|\b(?:RECITALS?|Recitals?|BACKGROUND|Background|PREAMBLE)\b|\n1\.\s|\bARTICLE\s(?:1|I|ONE)\b"
 )
 _BEGINS = re.compile(
-    r"\bthis\s(?:[^\s.;]{1,30}\s){0,14}?(?:agreement|amendment|contract|lease|licen[sc]e|addendum|deed|exhibit)\b",
+    r"\bthis\s(?:[^\s.;]{1,30}\s){0,14}?(?:agreement|amendment|contract|lease|licen[sc]e|addendum|deed|exhibit\s\w)"
+    r"(?=[\s,]{1,2}(?:\(|is\b|made\b|dated\b|entered\b|by\b|between\b|effective\b))",
     re.IGNORECASE,
 )
 """The first words of the agreement itself, below its cover and contents."""
@@ -30,10 +31,10 @@ _LIST_PLACE = re.compile(
 )
 """What stands before each party of a list."""
 _LABELLED = re.compile(
-    r"(?:^|[\n|]\s?)(?:Party\s(?:[A-Z]|\d|One|Two)|To|From|Licen[sc]or|Licen[sc]ee|Customer|Client|Supplier"
+    r"(?:\bParty\s[A-D](?=:)|(?:^|[\n|]\s?)(?:Party\s(?:[A-Z]|\d|One|Two)|To|From|Licen[sc]or|Licen[sc]ee|Customer|Client|Supplier"
     r"|Vendor|Seller|Buyer|Purchaser|Lessor|Lessee|Landlord|Tenant|Distributor|Sponsor|Franchisor|Franchisee"
     r"|Company|Contractor|Consultant|Provider|Recipient|Service\sProvider|Disclosing\sParty|Receiving\sParty"
-    r"|Subscriber|Issued\sby)(?::|\s\||(?<=by))\s(?:Name:?\s(?:\|\s)?)?(?:the\s)?(?=[^\W_])",
+    r"|Subscriber|Issued\sby))(?:(?:\sName)?:|\s\||(?<=by))\s(?:Name:?\s(?:\|\s)?)?(?:the\s)?(?=[^\W_])",
     re.IGNORECASE,
 )
 """What stands before a party of a form or a letter: `Party A:`, `From:`, `Licensor | …`."""
@@ -46,8 +47,9 @@ _DESCRIBED = re.compile(
 _DEFINED_SOON = re.compile(
     r"[^()]{0,220}\((?:the\s|hereinafter|\"|“|each|collectively|together)", re.IGNORECASE
 )
+_SAID = re.compile(r"(?<=[\w)\"”][\w)\"”][\w)\"”])\.\s(?!Here)[A-Z]")
+"""The end of the sentence that names a party."""
 _SENTENCE_END = re.compile(r"[\w)\"”]{3,}\.\s[A-Z]")
-_ZIP = re.compile(r"[A-Z]{2}\s\d{5}")
 _ASIDE = re.compile(r"\([^()]{0,400}\)")
 _SIGNS = re.compile(r"(?i:\bby\s?:|/s/)")
 _ZONE = 3_500
@@ -89,7 +91,7 @@ def find(opening: Passage, signatures: Passage) -> tuple[Party, ...]:
         if len(listed) >= _FEWEST:
             break
         listed = _merged(listed, way())
-    return tuple(_party(found, listed, opening) for found in listed)
+    return aliases.with_collective(opening, tuple(_party(found, listed) for found in listed))
 
 
 def preamble(opening: Passage) -> tuple[int, int]:
@@ -164,20 +166,18 @@ def _first_word(text: str, start: int) -> int:
 def _is_party(text: str, place: int, start: int, end: int) -> bool:
     """Whether the name at `start` is that of a party, by its form or by what is said of it."""
     name = text[start:end]
-    if (
-        names.is_place(name)
-        or aliases.is_role(name)
-        or not re.search(r"[^\W\d_]{2}", name)
-        or _ZIP.match(name)
-    ):
+    if aliases.is_role(name) or not names.may_name(name):
         return False
     formed = names.has_form(name)
-    if text[place] in ",\n" and text[place : place + 5].lower() != ", and":
-        return formed or (text[place] == "\n" and _DESCRIBED.match(text, end) is not None and " " in name)
     described = _DESCRIBED.match(text, end) is not None
+    if text[place] in ",\n" and text[place : place + 5].lower() != ", and":
+        sure = names.is_form(name.split()[-1])
+        return sure or (text[place] == "\n" and " " in name and (formed or text.startswith("(", end + 1)))
     alone = text[end : end + 1] in ("\n", "") or text[end : end + 5].lower() == " and "
     soon = _DEFINED_SOON.match(text, end) is not None
-    return formed or described or (" " in name and (alone or soon))
+    return (
+        formed or described or (" " in name and (alone or (soon and not text[place : place + 2].isdigit())))
+    )
 
 
 def _at_line_starts(opening: Passage) -> list[_Found]:
@@ -192,7 +192,7 @@ def _at_line_starts(opening: Passage) -> list[_Found]:
 
 def _behind_labels(opening: Passage) -> list[_Found]:
     found = []
-    for label in _LABELLED.finditer(opening.text, 0, 8_000):
+    for label in _LABELLED.finditer(opening.text, 0, _HEAD):
         end = names.name_end(opening.text, label.end())
         if end and (
             names.has_form(opening.text[label.end() : end]) or " " in opening.text[label.end() : end]
@@ -206,7 +206,10 @@ def _signing(signatures: Passage) -> list[_Found]:
     text = signatures.text
     found = []
     position = 0
-    for line in re.finditer(r"(?:^|\n|:\s|\d{4}\s|_\s)(?=[^\W_])", text):
+    for line in re.finditer(
+        r"(?:^|\n|:\s|_\s|(?<=\s))(?:\d{4}\s)(?=[^\W\d_])|(?:^|\n|:\s|_\s|\b(?:Officer|President|Secretary|Director|Manager|Member|Signatory|Counsel|Treasurer)\s(?=[A-Z]{2}))(?=[^\W_])",
+        text,
+    ):
         start = line.end()
         if start < position:
             continue
@@ -247,10 +250,12 @@ def _aliases_behind(found: _Found, all_found: Sequence[_Found]) -> tuple[Alias, 
     )
     text = found.passage.text
     end = min(following, found.end + _ALIAS_ZONE, _above_recitals(text, found.end, following))
+    over = _SAID.search(text, found.end, end)
+    end = over.start() + 1 if over else end
     return aliases.find(found.passage, found.name, found.end, end)
 
 
-def _party(found: _Found, all_found: Sequence[_Found], opening: Passage) -> Party:
+def _party(found: _Found, all_found: Sequence[_Found]) -> Party:
     span = found.passage.span(found.start, found.end)
     plain = aliases.plain(found.passage, found.start, found.end)
     defined = _aliases_behind(found, all_found)

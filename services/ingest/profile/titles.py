@@ -20,37 +20,45 @@ _NOUN = (
     r"|acuerdo|overeenkomst|accord)"
 )
 _ENDS_IN_NOUN = re.compile(rf"(?i:\b{_NOUN})$")
+_TAIL = re.compile(r".\s(?:Agreement|AGREEMENT|Contract|CONTRACT|Terms|TERMS)\s(?:on|of|for|ON|OF|FOR)\s")
+"""What goes on behind the noun of a title: `Cooperation Agreement on Mobile Games`."""
 _STARTS_WITH_NOUN = re.compile(
-    r"(?i:(?:contrat|convention|contrato|convenio|contratto|accordo|acuerdo|accord|amendment|addendum|deed"
+    r"(?i:^(?:contrat|convention|contrato|convenio|contratto|accordo|acuerdo|accord|amendment|addendum|deed"
     r"|supplement|memorandum|terms|notice|amended\sand\srestated)\b)"
 )
 _ECHO = re.compile(
-    r"\b(?i:this)\s(?P<title>(?:(?!Exhibit|EXHIBIT|THIS|This|(?i:agreement),)[A-Z0-9](?:[^\s()\"“”;:.,]|[.,](?![\s])|(?<=No)\.){0,30},?\s(?:(?:and|of|for|the|to|in|on|&|/|-|–)\s){0,2}){0,14}"
+    r"\b(?i:this)\s(?P<title>(?:(?!(?i:exhibit|this|is|shall|will|may|agreement,)\b)[A-Z0-9](?:[^\s()\"“”;:.,]|[.,](?![\s])|(?<=No)\.){0,30},?\s(?:(?:and|of|for|the|to|in|on|&|/|-|–)\s){0,2}){0,14}"
     rf"(?=[A-Z])(?i:{_NOUN}|exhibit\s\W?[A-Z\d]\b))(?=[\s,.(])"
 )
 _CUT = re.compile(
     r"(?i:[\s,(–-]{1,3}(?:by\sand\s)?\b(?:between|among|amongst|dated|made|entered|effective|this|whereas|regarding"
-    r"|concerning|offering|ref|contract\s(?:no|number|identification)|agreement\s(?:no|number)|dear|date:"
+    r"|concerning|offering|ref|contract\s(?:no|number|identification)|agreement\s(?:no|number)|dear|party\s[ab]|date:"
     r"|table\sof\scontents|version)\b)|\s\(|[;:\[]|\s[-–—]\s|\s[“\"]|(?<!\b[Nn][Oor])(?<!Inc)(?<!INC)\.\s"
 )
 """Where the words of a title end, if not at the end of its line."""
 _BEFORE = re.compile(
-    r"(?i:(?:exhibit|ex|annex|appendix|attachment)[\s.-]{1,3}[\w.()\[\]#-]{1,14}(?:\sto\b)?[\s:–-]*"
-    r"|execution\s(?:version|copy)\s?|final\sversion\s?|form\sof\s|confidential(?:\streatment\srequested)?\s?"
-    r"|draft\s|copy\s|\W{1,6}\s?|the\s|page\s\d+\s|-?\d+\s?-\s|conformed\scopy\s|private\s(?:and|&)\sconfidential\s"
+    r"(?i:\[[^\[\]]{1,40}\]\s|(?:exhibit|ex|annex|appendix|attachment)[\s.-]{1,3}[\w.()\[\]#-]{1,14}(?:\sto\b)?[\s:–-]*"
+    r"|execution\s(?:version|copy)\s?|final\sversion\s?|\[?form\]\s|form\sof\s|confidential(?:\streatment\srequested)?\s?"
+    r"|draft\s|copy\s|\W{1,6}\s?|the\s|page\s\d+\s(?:of\s\d+\s)?|-?\d+\s?-\s|conformed\scopy\s|private\s(?:and|&)\sconfidential\s"
     r"|strictly\s)*"
 )
 """What may stand before a title in its line."""
 _CAPITAL_RUN = re.compile(
-    r"(?<![\w.])(?=[A-Z])(?:(?!(?:THIS|BETWEEN|BY|DATED|MADE|EXHIBIT|WHEREAS)\b)[A-Z0-9][A-Z0-9&/.,'’#°-]*,?\s"
-    r"(?:(?:and|of|for|to|the|in|&)\s)?){0,14}"
-    r"(?:[A-Z&/'’-]*(?:AGREEMENT|CONTRACT|LEASE|LICEN[SC]E|ADDENDUM|AMENDMENT|POLICY|TERMS\sAND\sCONDITIONS))"
-    r"(?:\s(?:NO\.?\s|#)?\d{1,3})?(?:\s(?:TO|OF)\s(?:THE\s)?(?:[A-Z&/'’,-]+\s){0,10}?(?:AGREEMENT|CONTRACT|LEASE))?(?![\w])"
+    r"(?<![\w.])(?=[A-Z])(?:(?!(?:THIS|BETWEEN|BY|DATED|MADE|EXHIBIT|WHEREAS)\b)[A-Z0-9](?:[A-Z0-9&/'’#°-]|\.(?=\S)|(?<=NO)\.){0,30},?\s"
+    r"(?:(?:and|of|for|to|the|in|&)\s)?){0,14}?"
+    r"(?:[A-Z&/'’-]{0,30}(?:AGREEMENT|CONTRACT|LEASE|LICEN[SC]E|ADDENDUM|AMENDMENT|POLICY|TERMS\sAND\sCONDITIONS))(?!\s(?:AND|&|OR|AGREEMENT|CONTRACT)\b|,\s)"
+    r"(?:\s(?:NO\.?\s|#)?\d{1,3})?(?:\s(?:TO|OF)\s(?:THE\s)?(?:[A-Z&/'’,-]{1,30}\s){0,10}?(?:AGREEMENT|CONTRACT|LEASE))?(?![\w])"
 )
+_FIRST_WORDS = re.compile(
+    r"(?!(?:This|The|In|Under|Each|Any|Upon|As)\b)(?:(?:[A-Z][\w&/'’-]{0,30},?|and|of|for|to|the|&)\s){1,10}?"
+    r"(?:Agreement|Contract|Addendum|Lease|Policy|Terms\sand\sConditions)(?=\s(?!N[or]\b|Number|Id)(?:[A-Z\d{\[*(]|$)|$)"
+)
+"""A title in title case that a line begins with and does not stop at."""
 _PREDICATE = re.compile(r"[\s,]{1,2}(?i:\(|is\b|made\b|dated\b|entered\b|by\sand\b|between\b)")
 """What follows the words by which an agreement begins."""
 _GOES_ON = re.compile(r"(?i:\s(?:this|by|between|among|entered|made|dated|whereas|contract\sid)\b|\s\(|$)")
 """What stands behind a title in the line that it begins."""
+_WORD = re.compile(r"\S+")
 _NUMBERED = re.compile(r"\d{1,2}\.|[A-Z]\.|ARTICLE|Article|SECTION|Section")
 _AMENDS = re.compile(
     r"(?i:\b(?:amendments?|addendum|supplement|modification|extension)\b[^\n]{0,40}?\b(?:to|of)\s(?:the\s|that\s"
@@ -63,6 +71,7 @@ _CERTAIN = re.compile(
 )
 _NOT_TITLE = re.compile(
     r"(?i)\b(?:treatment|omitted|redacted|portions|commission|excluded|pursuant|quicklinks)\b"
+    r"|\s\d{1,3}\s(?:\d|exhibit|article|section)|^agreements?\s\d|\sis\s"
 )
 """Words of what a filing says about itself."""
 _HEAD = 3_500
@@ -70,7 +79,7 @@ _HEAD = 3_500
 _LINES = 60
 _LONGEST = 18
 """Words of a title."""
-_MORE = 4
+_MORE = 2
 """Words that a heading may have before those by which the text calls the agreement."""
 
 _KINDS = (
@@ -179,7 +188,7 @@ def _echo(text: str) -> _Words | None:
     bare = None
     for match in _ECHO.finditer(text, 0, 12_000):
         words = _Words(match.start("title"), match.end("title"))
-        if _words_of(text, words) > 1:
+        if _words_of(text, words) > 1 and not _NOT_TITLE.search(match["title"]):
             return words
         if _PREDICATE.match(text, words.end):
             return words
@@ -199,7 +208,7 @@ def _headings(text: str, before: int) -> Iterator[_Words]:
         if found is None and index + 1 < len(lines):
             found = _over_two_lines(text, start, lines[index + 1][1], end)
         if found is None:
-            found = _in_capitals(text, start, end)
+            found = _in_capitals(text, start, end) or _at_line_start(text, start, end)
         if found:
             yield found
 
@@ -210,18 +219,38 @@ def _title_in(text: str, start: int, end: int) -> _Words | None:
     end = min(end, start + 200)
     if (cut := _CUT.search(text, start + 1, end)) is not None:
         end = cut.start()
-    while end > start and text[end - 1] in " ,.*\n":
-        end -= 1
-    words = text[start:end].split()
+    start = _behind_company(text, start, end)
+    said = text[start:end].rstrip(" ,.*\n")
+    words = said.split()
+    half = len(words) // 2
+    if [word.lower() for word in words[:half]] == [word.lower() for word in words[half:]]:
+        said = said[: (len(said) - 1) // 2]
+    return _Words(start, start + len(said)) if _reads_like_title(said) else None
+
+
+def _reads_like_title(said: str) -> bool:
+    words = said.split()
     if not 0 < len(words) <= _LONGEST or not all(map(_may_stand_in_title, words)):
-        return None
-    if _NUMBERED.match(text, start) or _NOT_TITLE.search(text, start, end):
-        return None
-    if _is_bare(text, _Words(start, end)) or not (
-        _ENDS_IN_NOUN.search(text, start, end) or _STARTS_WITH_NOUN.match(text, start, end)
-    ):
-        return None
-    return _Words(start, end)
+        return False
+    if _NUMBERED.match(said) or _NOT_TITLE.search(said) or (said[0].islower() and said[1:2] != "-"):
+        return False
+    if said.lower() in BARE_TITLES or words[-1].lower() in TITLE_LINKS:
+        return False
+    return any(form.search(said) for form in (_ENDS_IN_NOUN, _STARTS_WITH_NOUN, _TAIL))
+
+
+def _behind_company(text: str, start: int, end: int) -> int:
+    """Where the words behind the name of a company begin: `Acme, Inc. Master Services Agreement`."""
+    for word in _WORD.finditer(text, start, end):
+        said = text[start : word.end()]
+        if (
+            names.is_form(word[0])
+            and word.end() < end
+            and names.has_form(said)
+            and not _AMENDING.search(said)
+        ):
+            start = word.end() + 1
+    return start
 
 
 def _behind_lead(text: str, start: int, end: int) -> int:
@@ -232,7 +261,12 @@ def _behind_lead(text: str, start: int, end: int) -> int:
 def _may_stand_in_title(word: str) -> bool:
     bare = word.strip(",'\"“”’‘*")
     return (
-        not bare or bare.lower() in TITLE_LINKS or bare[0].isupper() or bare[0].isdigit() or bare[0] in "#n("
+        not bare
+        or bare.lower() in TITLE_LINKS
+        or bare[0].isupper()
+        or bare[0].isdigit()
+        or bare[0] in "#n("
+        or bare[1:2] == "-"
     )
 
 
@@ -248,10 +282,15 @@ def _over_two_lines(text: str, start: int, end: int, line_end: int) -> _Words | 
 
 def _in_capitals(text: str, start: int, end: int) -> _Words | None:
     """A title in capitals within a line that goes on: `EXHIBIT 10.1 HOSTING AGREEMENT This Agreement …`."""
-    found = _CAPITAL_RUN.finditer(text, start, end)
-    runs = [_Words(_behind_lead(text, run.start(), run.end()), run.end()) for run in found]
+    found = _CAPITAL_RUN.finditer(text, _behind_lead(text, start, end), end)
+    runs = [_Words(_behind_company(text, run.start(), run.end()), run.end()) for run in found]
     runs = [run for run in runs if _words_of(text, run) > 1]
     return next((run for run in runs if _GOES_ON.match(text, run.end)), runs[0] if runs else None)
+
+
+def _at_line_start(text: str, start: int, end: int) -> _Words | None:
+    words = _FIRST_WORDS.match(text, _behind_lead(text, start, end), end)
+    return _Words(*words.span()) if words and not _NOT_TITLE.search(words[0]) else None
 
 
 def _repeated(text: str, echo: _Words, heading: _Words | None) -> _Words:
@@ -292,4 +331,4 @@ def _word_cased(word: str) -> str:
         return "No."
     if word.lower() in TITLE_LINKS:
         return word.lower()
-    return "".join(part.capitalize() if part.isalpha() else part for part in re.split(r"([-/&.('])", word))
+    return "".join(part.capitalize() for part in re.split(r"([-/&.(])", word))

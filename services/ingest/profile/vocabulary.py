@@ -10,15 +10,15 @@ def _listed(words: str) -> frozenset[str]:
 COMPANY_FORMS = _listed("""
     inc incorporated llc l.l.c ltd limited plc p.l.c corp corporation co company lp l.p llp l.l.p lllp gmbh
     ag a.g kg kgaa se s.e s.a sa s/a s.a.s sas s.a.r.l sarl s.p.a spa s.r.l srl b.v bv n.v nv a/s as ab oy
-    oyj aps asa k.k kk kft d.o.o s.r.o a.s pty pte pvt proprietary bhd sdn n.a ulc pc p.c g.i.e gie e.v ev
+    oyj aps asa k.k kk kft d.o.o s.r.o a.s pty pte pvt proprietary bhd sdn n.a ulc p.c g.i.e gie e.v ev
     ltda s.l s.l.u s.c.a sca eeig limitada
 """)
 """Without the last full stop."""
 
-FORMS_IN_CAPITALS = _listed("as se sa spa co company ev sca asa pc ab limited corporation incorporated")
+FORMS_IN_CAPITALS = _listed("as se sa spa co company ev sca asa ab limited corporation incorporated")
 """Forms that are also words: they count only with a capital."""
 
-STATES = _listed("NV CO SA AS PC AB")
+STATES = _listed("NV CO SA AS AB")
 """Behind a comma these are parts of an address, as in `Las Vegas, NV`; in capitals."""
 
 BODIES = _listed("""
