@@ -22,14 +22,12 @@ _WITH_CONTENTS = 60_000
 _SIGNATURES = 3_000
 """Code points of the signature blocks."""
 _CONTENTS = re.compile(r"\btable\s{1,20}of\s{1,20}contents\b|\n\s{0,20}contents\s{0,20}\n", re.IGNORECASE)
-_WITNESS = re.compile(
-    r"\bin\s{1,20}witness\s{1,20}(?:where|there)?\s?of\b|\bexecuted\s{1,20}as\s{1,20}of\s{1,20}the\s{1,20}date\b"
-    r"|\bagreed\s{1,20}(?:to\s{1,20})?and\s{1,20}accepted|\baccepted\s{1,20}and\s{1,20}agreed",
-    re.IGNORECASE,
+_WITNESS = re.compile(r"\b(?:IN|In|in)\s{1,20}(?:WITNESS|[Ww]itness)\s")
+_SIGNED = (
+    ("ccepted and agreed", "CCEPTED AND AGREED", "greed and accepted", "GREED AND ACCEPTED"),
+    ("/s/", "/S/", "By:", "BY:"),
 )
-
-
-_SIGNED = re.compile(r"/s/|\bby:\s{0,5}_", re.IGNORECASE)
+"""What announces signatures where no witness does, the surer words first."""
 _ANNEX = re.compile(r"\n[ \t]{0,20}(?:exhibit|appendix|schedule|annex|attachment)\b", re.IGNORECASE)
 _ABOVE_SIGNATURE = 600
 """Code points above the first signature in which the signer's company stands."""
@@ -49,7 +47,7 @@ def profile_of(document: ExtractedDocument, file_name: str) -> DocumentProfile:
         parties=named,
         dated=made,
         effective=dates.effective(opening, starts, ends, made),
-        amends=titles.amended(opening, title),
+        amends=titles.amended(opening, title, made),
         filed_under=filed_under,
     )
 
@@ -63,14 +61,19 @@ def _opening_end(document: ExtractedDocument) -> int:
 
 def _signatures(text: str) -> Passage:
     """The first signature blocks; the end of the text where none are announced."""
-    start = len(text) - _SIGNATURES
-    if witness := _WITNESS.search(text):
-        start = witness.start()
-    elif signed := _SIGNED.search(text):
-        start = signed.start() - _ABOVE_SIGNATURE
-    start = max(0, start)
+    start = _signed_at(text)
     following = _ANNEX.search(text, start + 1, start + _SIGNATURES)
     return passage(text, start, following.start() if following else start + _SIGNATURES)
+
+
+def _signed_at(text: str) -> int:
+    if witness := _WITNESS.search(text):
+        return witness.start()
+    for spellings in _SIGNED:
+        found = [place for spelling in spellings if (place := text.find(spelling)) >= 0]
+        if found:
+            return max(0, min(found) - _ABOVE_SIGNATURE)
+    return max(0, len(text) - _SIGNATURES)
 
 
 def _with_file_name(found: tuple[Party, ...], file_name: str) -> tuple[tuple[Party, ...], str | None]:

@@ -43,7 +43,7 @@ _DATE_LINE = re.compile(
 _COVER_DATE = re.compile(r"(?<!effective)\s(?:date|dated)\s?:\s", re.IGNORECASE)
 _LETTER_DATE = re.compile(r"(?:^|\n)(?=[^\n]{6,40}(?:\n|$))")
 _BEHIND = re.compile(
-    rf"(?:[\s,]{{1,2}}\((?:[^()]{{0,120}})\))?[\s,]{{1,2}}(?:dated|made|entered\sinto|executed|effective|with\san?\seffective\sdate){_FILL}",
+    rf"(?:\sref\.?\s[^\n,]{{1,40}}?)?(?:[\s,]{{1,2}}\((?:[^()]{{0,120}})\))?[\s,]{{1,2}}(?:dated|made|entered\sinto|executed|effective|with\san?\seffective\sdate){_FILL}",
     re.IGNORECASE,
 )
 _EFFECTIVE = re.compile(
@@ -68,10 +68,12 @@ _SAME_DAY = re.compile(
     r"(?:above|below|written|listed|set|herein)",
     re.IGNORECASE,
 )
+_SIGNED = re.compile(r"\bby:|/s/|\bin\switness\s", re.IGNORECASE)
 _SIGNED_ON = re.compile(r"\b(?:dated?|signed)\s?:\s", re.IGNORECASE)
 _OTHERS = re.compile(
     r"\b(?:agreement|contract|lease|note|statement|letter|indenture)(?:\s\([^()]*\))?,?\s$", re.IGNORECASE
 )
+_AMENDED = re.compile(r"(?i)\b(?:amendment|addendum|supplement)\b[^;]{0,80}?\bto\s(?:the|that|an?|its)\s")
 _ANOTHER = 250
 """Characters behind the first words of an agreement where `Agreement dated …` is another one's date."""
 _BEGINNING = 2_500
@@ -91,13 +93,15 @@ def behind(passage: Passage, position: int) -> StatedDate | None:
 def dated(opening: Passage, signatures: Passage, starts: int, ends: int) -> StatedDate | None:
     """When the agreement was made, by the words `starts` to `ends` that begin it, its cover or its end."""
     ends = min(ends, starts + _BEGINNING)
+    signed = _SIGNED.search(opening.text, 0, _HEAD)
+    head = signed.start() if signed else _HEAD
     places = (
         _own(opening, _MADE, starts, ends),
         _own(opening, _AS_OF, starts, ends),
         _first(opening, _MADE, 0, starts),
-        _first(opening, _DATE_LINE, 0, _HEAD),
-        _first(opening, _COVER_DATE, 0, min(starts, _HEAD)),
-        _first(opening, _LETTER_DATE, 0, _HEAD),
+        _first(opening, _DATE_LINE, 0, head),
+        _first(opening, _COVER_DATE, 0, min(starts, head)),
+        _first(opening, _LETTER_DATE, 0, head),
         _first(signatures, _AS_OF, 0, len(signatures.text)),
     )
     found = next((place for place in places if place is not None), None)
@@ -134,8 +138,9 @@ def _called(opening: Passage, start: int, end: int) -> StatedDate | None:
 def _own(opening: Passage, lead: re.Pattern[str], start: int, end: int) -> StatedDate | None:
     """The first date that is not that of another agreement, such as `the Note Purchase Agreement dated …`."""
     for match in lead.finditer(opening.text, start, end):
-        before = opening.text[max(start, match.start() - _ANOTHER) : match.start()]
-        another = match.start() - start > _ANOTHER and _OTHERS.search(before) is not None
+        said = opening.text[start : match.start()]
+        far = len(said) > _ANOTHER or _AMENDED.search(said) is not None
+        another = far and _OTHERS.search(said[-_ANOTHER:]) is not None
         if not another and (stated := _at(opening, match.end())) is not None:
             return stated
     return None

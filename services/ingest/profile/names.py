@@ -68,6 +68,12 @@ def has_form(name: str) -> bool:
     )
 
 
+def ends_in_form(name: str) -> bool:
+    """Whether a name ends in a company form."""
+    words = name.split()
+    return len(words) > 1 and is_form(words[-1])
+
+
 def is_body(word: str) -> bool:
     """Whether the name of an organisation may hold a word as a part of it: `Bank`."""
     return word.lower().strip(".,") in BODIES

@@ -11,13 +11,16 @@ from services.ingest.profile.passage import Passage, one_line
 from services.ingest.profile.records import Alias, Party
 
 _ANCHOR = re.compile(
-    r"\b(?:by\sand\s(?:between|among(?:st)?)|between|among(?:st)?|parties:?|entered\sinto\sby(?!\sand\s))\b[:,]?\s",
+    r"\b(?:by\sand\s(?:between|among(?:st)?)|between|among(?:st)?|zwischen|entre|tussen|parties:?"
+    r"|entered\sinto\sby(?!\sand\s))\b[:,]?\s",
     re.IGNORECASE,
 )
+"""What stands before a list of parties."""
 _RECITALS = re.compile(
     r"(?i:\bwhereas\b|\bwitnesseth\b|\bw\si\st\sn\se\ss\ss\se\st\sh\b|\br\se\sc\si\st\sa\sl|\bnow,?\stherefore\b)"
     r"|\b(?:RECITALS?|Recitals?|BACKGROUND|Background|PREAMBLE)\b|\n1\.\s|\bARTICLE\s(?:1|I|ONE)\b"
 )
+"""What ends the words that begin an agreement."""
 _BEGINS = re.compile(
     r"\bthis\s(?:[^\s.;]{1,30}\s){0,14}?(?:agreement|amendment|contract|lease|licen[sc]e|addendum|deed|exhibit\s\w)"
     r"(?=[\s,]{1,2}(?:\(|is\b|made\b|dated\b|entered\b|by\b|between\b|effective\b))",
@@ -26,13 +29,13 @@ _BEGINS = re.compile(
 """The first words of the agreement itself, below its cover and contents."""
 _LISTS = re.compile(r"\b(?:between|among|amongst|by|dated|made|entered\sinto|effective)\b", re.IGNORECASE)
 _LIST_PLACE = re.compile(
-    r"(?:\b(?i:and|&)[:,]?\s|[;,]\s|\n|\(\w{1,4}\)\s|\b\d{1,2}[.)]\s|\bthe\sother(?:\shand|\spart)?,?\s)"
-    r"(?:\(\w{1,3}\)\s|\d{1,2}[.)]\s)?(?:the\s)?(?=[^\W_])"
+    r"(?:\b(?i:and|&|und)[:,]?\s|\b(?:et|y|en|e)\s|[;,]\s|\n|\(\w{1,4}\)\s|\b\d{1,2}[.)]\s"
+    r"|\bthe\sother(?:\shand|\spart)?,?\s)(?:\(\w{1,3}\)\s|\d{1,2}[.)]\s)?(?:(?:the|der|die|den)\s)?(?=[^\W_])"
 )
 """What stands before each party of a list."""
 _LABELLED = re.compile(
-    r"(?:\bParty\s[A-D](?=:)|(?:^|[\n|]\s?)(?:Party\s(?:[A-Z]|\d|One|Two)|To|From|Licen[sc]or|Licen[sc]ee|Customer|Client|Supplier"
-    r"|Vendor|Seller|Buyer|Purchaser|Lessor|Lessee|Landlord|Tenant|Distributor|Sponsor|Franchisor|Franchisee"
+    r"(?:\bParty\s[A-D](?=:)|(?:^|[\n|]\s?)(?:Party\s(?:[A-Z]|\d|One|Two)|To|From|Licen[sc]or|Licen[sc]ee"
+    r"|Customer|Client|Supplier|Vendor|Seller|Buyer|Purchaser|Lessor|Lessee|Landlord|Tenant|Distributor|Sponsor|Franchisor|Franchisee"
     r"|Company|Contractor|Consultant|Provider|Recipient|Service\sProvider|Disclosing\sParty|Receiving\sParty"
     r"|Subscriber|Issued\sby))(?:(?:\sName)?:|\s\||(?<=by))\s(?:Name:?\s(?:\|\s)?)?(?:the\s)?(?=[^\W_])",
     re.IGNORECASE,
@@ -51,14 +54,24 @@ _SAID = re.compile(r"(?<=[\w)\"”][\w)\"”][\w)\"”])\.\s(?!Here)[A-Z]")
 """The end of the sentence that names a party."""
 _SENTENCE_END = re.compile(r"[\w)\"”]{3,}\.\s[A-Z]")
 _ASIDE = re.compile(r"\([^()]{0,400}\)")
+_COURTESY = r"(?:Mr|Ms|Mrs|Miss|Dr|Prof)\.?"
+_DEAR = re.compile(rf"\nDear\s{_COURTESY}\s([A-Z][\w'’-]{{1,30}})")
+_SIGNER = re.compile(
+    r"(?:^|\n|:\s|_\s|\s\d{4}\s|\b(?:Officer|President|Secretary|Director|Manager|Member|Signatory|Counsel"
+    r"|Treasurer)\s(?=[A-Z]{2}))(?:\d{4}\s)?(?=[^\W_])"
+)
+"""What stands before a company among signatures: a line's start, a date, the title of who signed above."""
 _SIGNS = re.compile(r"(?i:\bby\s?:|/s/)")
 _ZONE = 3_500
 """Characters in which a list of parties stands."""
 _ALIAS_ZONE = 700
 """Characters behind a name in which its other names stand."""
 _HEAD = 2_500
-"""Characters at the top in which an agreement without `between` names its parties."""
+"""Characters at the top, or from where an agreement begins, in which the list of its parties begins."""
+_TOP = 600
+"""Characters at the top in which the issuer of a document stands."""
 _FEWEST = 2
+"""Parties of an agreement."""
 _NEAR = 120
 """Characters within which the first party follows `between`."""
 _FAR = 900
@@ -80,10 +93,11 @@ class _Found:
 
 def find(opening: Passage, signatures: Passage) -> tuple[Party, ...]:
     """The parties in the order of the text; at first those that the opening lists, else the surest others."""
-    listed = _listed(opening)
+    listed = _merged(_listed(opening), ())
     ways: tuple[Callable[[], Sequence[_Found]], ...] = (
         lambda: _at_line_starts(opening),
         lambda: _behind_labels(opening),
+        lambda: _addressed(opening),
         lambda: _signing(signatures),
         lambda: _issuers(opening),
     )
@@ -91,6 +105,7 @@ def find(opening: Passage, signatures: Passage) -> tuple[Party, ...]:
         if len(listed) >= _FEWEST:
             break
         listed = _merged(listed, way())
+    listed.sort(key=lambda found: (found.passage is not opening, found.start))
     return aliases.with_collective(opening, tuple(_party(found, listed) for found in listed))
 
 
@@ -157,9 +172,9 @@ def _is_over(text: str, behind: int, place: int, count: int) -> bool:
 
 
 def _first_word(text: str, start: int) -> int:
-    lead = re.compile(r"(?:on\sthe\sone\shand,?\s|\(\w{1,3}\)\s|\d{1,2}[.)]\s|the\s|both\s)*").match(
-        text, start
-    )
+    lead = re.compile(
+        r"(?:on\sthe\sone\shand,?\s|\(\w{1,3}\)\s|\d{1,2}[.)]\s|(?:the|der|die|den)\s|both\s)*"
+    ).match(text, start)
     return lead.end() if lead else start
 
 
@@ -171,13 +186,11 @@ def _is_party(text: str, place: int, start: int, end: int) -> bool:
     formed = names.has_form(name)
     described = _DESCRIBED.match(text, end) is not None
     if text[place] in ",\n" and text[place : place + 5].lower() != ", and":
-        sure = names.is_form(name.split()[-1])
-        return sure or (text[place] == "\n" and " " in name and (formed or text.startswith("(", end + 1)))
+        named = " " in name and (formed or text.startswith("(", end + 1))
+        return names.ends_in_form(name) or (text[place] == "\n" and named)
     alone = text[end : end + 1] in ("\n", "") or text[end : end + 5].lower() == " and "
-    soon = _DEFINED_SOON.match(text, end) is not None
-    return (
-        formed or described or (" " in name and (alone or (soon and not text[place : place + 2].isdigit())))
-    )
+    defined = _DEFINED_SOON.match(text, end) is not None and not text[place].isdigit()
+    return formed or described or (" " in name and (alone or defined))
 
 
 def _at_line_starts(opening: Passage) -> list[_Found]:
@@ -191,56 +204,62 @@ def _at_line_starts(opening: Passage) -> list[_Found]:
 
 
 def _behind_labels(opening: Passage) -> list[_Found]:
+    text = opening.text
     found = []
-    for label in _LABELLED.finditer(opening.text, 0, _HEAD):
-        end = names.name_end(opening.text, label.end())
-        if end and (
-            names.has_form(opening.text[label.end() : end]) or " " in opening.text[label.end() : end]
-        ):
-            found.append(_Found(opening, label.end(), end))
+    for label in _LABELLED.finditer(text, 0, _HEAD):
+        start = label.end()
+        end = names.name_end(text, start, wraps=False)
+        if end and (names.has_form(text[start:end]) or " " in text[start:end]):
+            found.append(_Found(opening, start, end))
     return found
 
 
+def _addressed(opening: Passage) -> list[_Found]:
+    """The person whom a letter addresses by surname, by the name above the text: `Dear Ms. Farrant`."""
+    dear = _DEAR.search(opening.text, 0, _HEAD)
+    if dear is None:
+        return []
+    name = re.compile(
+        rf"\n(?:{_COURTESY}\s)?((?:[A-Z][\w.'’-]{{0,30}}\s){{1,3}}{re.escape(dear[1])})(?=[\n,])"
+    )
+    above = name.search(opening.text, 0, dear.start())
+    return [_Found(opening, above.start(1), above.end(1))] if above else []
+
+
 def _signing(signatures: Passage) -> list[_Found]:
-    """Companies above a line `By:`, and persons who sign for themselves are left out."""
+    """The companies above a line `By:`."""
     text = signatures.text
-    found = []
-    position = 0
-    for line in re.finditer(
-        r"(?:^|\n|:\s|_\s|(?<=\s))(?:\d{4}\s)(?=[^\W\d_])|(?:^|\n|:\s|_\s|\b(?:Officer|President|Secretary|Director|Manager|Member|Signatory|Counsel|Treasurer)\s(?=[A-Z]{2}))(?=[^\W_])",
-        text,
-    ):
-        start = line.end()
-        if start < position:
-            continue
-        start = aliases.behind_role(text, start)
+    found: list[_Found] = []
+    for place in _SIGNER.finditer(text):
+        start = aliases.behind_role(text, place.end())
         end = names.name_end(text, start, wraps=False)
         if end and names.has_form(text[start:end]) and _SIGNS.search(text, end, min(len(text), end + 120)):
             found.append(_Found(signatures, start, end))
-            position = end
     return found
 
 
 def _issuers(opening: Passage) -> list[_Found]:
     """The company in the first lines of a policy, a notice or terms that nobody signs."""
     text = opening.text
-    for line in re.finditer(r"(?:^|\n)(?:The\s)?(?=[^\W_])", text[:600]):
+    for line in re.finditer(r"(?:^|\n)(?:The\s)?(?=[^\W_])", text[:_TOP]):
         end = names.name_end(text, line.end(), wraps=False)
-        if (
-            end
-            and names.has_form(text[line.end() : end])
-            and names.is_form(text[line.end() : end].split()[-1])
-        ):
+        if end and names.ends_in_form(text[line.end() : end]):
             return [_Found(opening, line.end(), end)]
     return []
 
 
 def _merged(first: Sequence[_Found], more: Sequence[_Found]) -> list[_Found]:
-    """Each party once, by its name without company form."""
+    """Each party once; of `more` only those that no party of `first` is but for its company form."""
+    known = {_key(names.without_form(found.name)) for found in first}
+    new = (found for found in more if _key(names.without_form(found.name)) not in known)
     merged: dict[str, _Found] = {}
-    for found in (*first, *more):
-        merged.setdefault(names.folded(names.without_form(found.name)).removeprefix("the"), found)
+    for found in (*first, *new):
+        merged.setdefault(_key(found.name), found)
     return list(merged.values())
+
+
+def _key(name: str) -> str:
+    return names.folded(name).removeprefix("the")
 
 
 def _aliases_behind(found: _Found, all_found: Sequence[_Found]) -> tuple[Alias, ...]:
@@ -249,7 +268,7 @@ def _aliases_behind(found: _Found, all_found: Sequence[_Found]) -> tuple[Alias, 
         default=len(found.passage.text),
     )
     text = found.passage.text
-    end = min(following, found.end + _ALIAS_ZONE, _above_recitals(text, found.end, following))
+    end = _above_recitals(text, found.end, min(following, found.end + _ALIAS_ZONE))
     over = _SAID.search(text, found.end, end)
     end = over.start() + 1 if over else end
     return aliases.find(found.passage, found.name, found.end, end)
@@ -259,6 +278,6 @@ def _party(found: _Found, all_found: Sequence[_Found]) -> Party:
     span = found.passage.span(found.start, found.end)
     plain = aliases.plain(found.passage, found.start, found.end)
     defined = _aliases_behind(found, all_found)
-    said = {names.folded(alias.text) for alias in defined}
-    plain = (alias for alias in plain if names.folded(alias.text) not in said)
+    said = {alias.text.casefold() for alias in defined}
+    plain = (alias for alias in plain if alias.text.casefold() not in said)
     return Party(found.name, span, (*plain, *defined))

@@ -54,6 +54,7 @@ _FIRST_WORDS = re.compile(
     r"(?:Agreement|Contract|Addendum|Lease|Policy|Terms\sand\sConditions)(?=\s(?!N[or]\b|Number|Id)(?:[A-Z\d{\[*(]|$)|$)"
 )
 """A title in title case that a line begins with and does not stop at."""
+_LETTER = re.compile(r"\b(?i:this)\s((?i:letter)\s(?i:agreement|of\sintent))\b")
 _PREDICATE = re.compile(r"[\s,]{1,2}(?i:\(|is\b|made\b|dated\b|entered\b|by\sand\b|between\b)")
 """What follows the words by which an agreement begins."""
 _GOES_ON = re.compile(r"(?i:\s(?:this|by|between|among|entered|made|dated|whereas|contract\sid)\b|\s\(|$)")
@@ -127,7 +128,7 @@ def find(opening: Passage) -> Title | None:
     heading = next(_headings(text, _begins(text, echo)), None)
     if echo is not None and _words_of(text, echo) > 1:
         return _title(opening, _repeated(text, echo, heading))
-    words = heading or echo
+    words = heading or echo or _letter(text)
     return _title(opening, words) if words and not _is_bare(text, words) else None
 
 
@@ -139,43 +140,34 @@ def kind_of(title: Title | None) -> Kind:
     return next((kind for kind, pattern in _KINDS if re.search(pattern, said)), Kind.OTHER)
 
 
-def amended(opening: Passage, title: Title | None) -> Amended | None:
-    """The agreement that an amendment names: in its title, else behind `that certain …`."""
+def amended(opening: Passage, title: Title | None, made: StatedDate | None) -> Amended | None:
+    """The agreement that an amendment, itself `made` then, names: in its title, else in `that certain …`."""
     if title is None or not _AMENDING.search(title.text):
         return None
     text = opening.text
-    for pattern in (_AMENDS, _CERTAIN):
-        for match in pattern.finditer(text, 0, _HEAD):
-            words = _amended_words(text, match)
-            if words is None:
-                continue
-            dated = dates.behind(opening, words.end)
-            if dated or pattern is _AMENDS:
-                return Amended(
-                    _cased(one_line(text[words.start : words.end])),
-                    opening.span(words.start, words.end),
-                    dated or _dated_later(opening, text[words.start : words.end]),
-                )
+    for match in (*_AMENDS.finditer(text, 0, _HEAD), *_CERTAIN.finditer(text, 0, _HEAD)):
+        in_title = match.re is _AMENDS
+        words = _title_behind(text, match.end()) if in_title else _Words(*match.span("title"))
+        dated = _dated(opening, words, made) if words else None
+        if words and (dated or in_title):
+            said = _cased(one_line(text[words.start : words.end]))
+            return Amended(said, opening.span(words.start, words.end), dated)
     return None
 
 
-def _amended_words(text: str, match: re.Match[str]) -> _Words | None:
-    if "title" in match.re.groupindex:
-        return _Words(match.start("title"), match.end("title"))
-    line_end = text.find("\n", match.end())
-    return _title_in(
-        text, match.end(), min(len(text), match.end() + 150, line_end if line_end > 0 else len(text))
-    )
+def _title_behind(text: str, start: int) -> _Words | None:
+    """The title that the rest of a line begins with."""
+    line_end = text.find("\n", start)
+    return _title_in(text, start, line_end if line_end > 0 else len(text))
 
 
-def _dated_later(opening: Passage, title: str) -> StatedDate | None:
-    """The date of the amended agreement where the text speaks of it again."""
-    words = title.split()
-    pattern = r"\s".join(map(re.escape, words[-min(2, len(words)) :]))
-    for match in re.finditer(pattern, opening.text[:_HEAD], re.IGNORECASE):
-        if (dated := dates.behind(opening, match.end())) is not None:
-            return dated
-    return None
+def _dated(opening: Passage, words: _Words, made: StatedDate | None) -> StatedDate | None:
+    """The date behind a title, or behind its last words where they are said again, unless it is `made`."""
+    last = opening.text[words.start : words.end].split()[-2:]
+    said_again = re.compile(r"\s".join(map(re.escape, last)), re.IGNORECASE)
+    mentions = said_again.finditer(opening.text, 0, _HEAD)
+    found = (dates.behind(opening, mention.end()) for mention in mentions)
+    return next((dated for dated in found if dated and (made is None or dated.iso != made.iso)), None)
 
 
 def _begins(text: str, echo: _Words | None) -> int:
@@ -194,6 +186,11 @@ def _echo(text: str) -> _Words | None:
             return words
         bare = bare or words
     return bare
+
+
+def _letter(text: str) -> _Words | None:
+    letter = _LETTER.search(text, 0, _HEAD)
+    return _Words(*letter.span(1)) if letter else None
 
 
 def _words_of(text: str, words: _Words) -> int:
@@ -317,8 +314,8 @@ def _title(opening: Passage, words: _Words) -> Title:
 
 
 def _cased(words: str) -> str:
-    """Words in capitals as in a title; others as they are."""
-    if words.upper() != words:
+    """Words in capitals or small letters as in a title; others as they are."""
+    if words not in (words.upper(), words.lower()):
         return words
     cased = [_word_cased(word) for word in words.split()]
     return " ".join([cased[0][:1].upper() + cased[0][1:], *cased[1:]])

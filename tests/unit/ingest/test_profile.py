@@ -1,11 +1,20 @@
 """Cards of documents: first pages of our own, odd ones among them, and laws that hold for any text."""
 
+import sys
+from pathlib import Path
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus.spans import Span
 from services.ingest.documents import Block, BlockKind, DocumentFormat, ExtractedDocument
+from services.ingest.parsing.formats import format_of, parse
+from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.profile import profile_of
-from services.ingest.profile.records import DocumentProfile, Kind
+from services.ingest.profile.records import AliasKind, DocumentProfile, Kind, Precision, StatedDate, Title
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "corpus"
 
 
 def document_of(*paragraphs: str) -> ExtractedDocument:
@@ -88,3 +97,402 @@ def test_the_kind_is_that_of_the_title():
 
 def test_a_document_without_a_title_is_of_no_kind():
     assert card("The goods are delivered in May.").kind is Kind.OTHER
+
+
+def test_a_document_need_not_have_a_title():
+    found = card("This Agreement is made on May 2, 2020 between Acme, Inc. (“Acme”) and Zeta GmbH (“Zeta”).")
+    assert (found.title, len(found.parties)) == (None, 2)
+
+
+def test_a_document_need_not_have_parties():
+    assert card("DELIVERY TERMS", "Goods are delivered in May. They are paid for in June.").parties == ()
+
+
+def test_parties_of_a_table_are_found():
+    rows = ("Licensor | Brackwater Optics, Inc.", "Licensee | Odile Farrant", "Term | Two years")
+    assert parties("LICENCE AGREEMENT", "\n".join(rows)) == ["Brackwater Optics, Inc.", "Odile Farrant"]
+
+
+@pytest.mark.parametrize(
+    "lines", [("MASTER SERVICES\nAND SUPPORT AGREEMENT",), ("MASTER SERVICES AND SUPPORT", "AGREEMENT")]
+)
+def test_a_title_may_take_two_lines(lines):
+    assert title(*lines, "This Agreement is made on May 2, 2020.") == "Master Services and Support Agreement"
+
+
+def test_a_cover_page_names_the_same_parties():
+    found = card(
+        "SUPPLY AGREEMENT",
+        "BY AND BETWEEN",
+        "BRACKWATER OPTICS, INC.",
+        "AND",
+        "ZETA GLASS GMBH",
+        "DATED AS OF MARCH 3, 2019",
+        "TABLE OF CONTENTS\n1. Definitions 4\n2. Supply of Glass and Lenses 7\n3. Audit and Records 9",
+        "SUPPLY AGREEMENT",
+        "THIS SUPPLY AGREEMENT, dated as of March 3, 2019, is between Brackwater Optics, Inc., a Delaware"
+        " corporation (“Brackwater”), and Zeta Glass GmbH, a German company (“Zeta”).",
+    )
+    assert [party.name for party in found.parties] == ["Brackwater Optics, Inc.", "Zeta Glass GmbH"]
+    assert "Zeta" in [alias.text for alias in found.parties[1].aliases]
+
+
+def test_a_letter_is_between_its_writer_and_the_person_whom_it_addresses():
+    found = card(
+        "Brackwater Optics, Inc.\n4 Dock Road\nGhent",
+        "March 3, 2019",
+        "Mr. Emil Tarn\n12 Quay Street",
+        "Dear Mr. Tarn:",
+        "This letter agreement tells on what terms you work for us.",
+        "Very truly yours,",
+        "BRACKWATER OPTICS, INC.\nBy: ____________\nName: Odile Farrant",
+        "Accepted and agreed:\n____________\nEmil Tarn",
+    )
+    assert found.title is not None
+    assert found.title.text == "Letter Agreement"
+    assert sorted(party.name.casefold() for party in found.parties) == [
+        "brackwater optics, inc.",
+        "emil tarn",
+    ]
+    assert found.dated is not None
+    assert found.dated.iso == "2019-03-03"
+
+
+def test_an_amendment_names_what_it_amends():
+    found = card(
+        "AMENDMENT NO. 2 TO DISTRIBUTOR AGREEMENT",
+        "This Amendment No. 2 to the Distributor Agreement dated as of May 1, 2015 is entered into as of June"
+        " 30, 2017 by and between Acme, Inc. (“Acme”) and Zeta GmbH (the “Distributor”).",
+    )
+    assert found.kind is Kind.AMENDMENT
+    assert found.dated is not None
+    assert found.dated.iso == "2017-06-30"
+    assert found.amends is not None
+    assert found.amends.title == "Distributor Agreement"
+    assert found.amends.dated is not None
+    assert found.amends.dated.iso == "2015-05-01"
+
+
+@pytest.mark.parametrize("blank", ["[***]", "[●]", "____________", "[NAME OF SUPPLIER]"])
+def test_a_party_that_is_left_out_is_no_party(blank):
+    text = (
+        f"This Agreement is made between Acme, Inc., a Delaware company (“Acme”), and {blank} (“Supplier”)."
+    )
+    assert parties("SUPPLY AGREEMENT", text) == ["Acme, Inc."]
+
+
+def test_a_page_in_capitals_is_read_like_any_other():
+    found = card("EXHIBIT 10.1", "CONSULTING AGREEMENT", PREAMBLE.upper())
+    assert found.title is not None
+    assert found.title.text == "Consulting Agreement"
+    assert [party.name for party in found.parties] == ["BRACKWATER OPTICS, INC.", "ODILE FARRANT"]
+
+
+def test_three_parties_may_have_a_person_among_them():
+    text = (
+        "This Agreement is made by and among Acme, Inc. (“Acme”), Zeta GmbH (“Zeta”) and Odile Farrant, an"
+        " individual residing in Ghent (“Farrant”)."
+    )
+    assert parties("AGREEMENT", text) == ["Acme, Inc.", "Zeta GmbH", "Odile Farrant"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("LIZENZVERTRAG", "zwischen der Acme Optik GmbH, Wien, und der Zeta Glas AG, Bern.", "Lizenzvertrag"),
+        ("CONTRAT DE LICENCE", "entre Acme Optik GmbH et Zeta Glas AG, Berne.", "Contrat de Licence"),
+    ],
+)
+def test_other_languages_are_read_as_far_as_their_names_go(first, second, expected):
+    found = card(first, second)
+    assert found.title is not None
+    assert found.title.text == expected
+    assert [party.name for party in found.parties] == ["Acme Optik GmbH", "Zeta Glas AG"]
+
+
+def test_a_policy_is_its_issuers():
+    found = card(
+        "Derived Data Policy",
+        "Brackwater Stock Exchange, Inc. Version 3, effective 1 July 2025.",
+        "This policy tells who may derive data.",
+    )
+    assert found.title is not None
+    assert (found.title.text, found.kind) == ("Derived Data Policy", Kind.POLICY)
+    assert [party.name for party in found.parties] == ["Brackwater Stock Exchange, Inc."]
+    assert found.effective is not None
+    assert found.effective.iso == "2025-07-01"
+
+
+def test_the_date_of_an_amendment_is_not_that_of_what_it_amends():
+    found = card(
+        "SECOND AMENDMENT TO SERVICES AGREEMENT",
+        "This SECOND AMENDMENT TO SERVICES AGREEMENT, dated as of March 1, 2016, is between Acme, Inc."
+        " (“Acme”) and Zeta GmbH (“Zeta”).",
+        "WHEREAS, the parties entered into that certain Services Agreement dated as of January 2, 2004;",
+    )
+    assert found.dated is not None
+    assert found.dated.iso == "2016-03-01"
+    assert found.amends is not None
+    assert found.amends.dated is not None
+    assert found.amends.dated.iso == "2004-01-02"
+
+
+@pytest.mark.parametrize(
+    ("words", "iso", "precision"),
+    [
+        ("made as of March 3, 2019", "2019-03-03", Precision.DAY),
+        ("made and entered into this 3rd day of March, 2019,", "2019-03-03", Precision.DAY),
+        ("entered into as of this third day of March 2019", "2019-03-03", Precision.DAY),
+        ("dated 3 March 2019", "2019-03-03", Precision.DAY),
+        ("dated as of 2019-03-03", "2019-03-03", Precision.DAY),
+        ("made on 3/30/2019", "2019-03-30", Precision.DAY),
+        ("made on 30.3.2019", "2019-03-30", Precision.DAY),
+        ("made on 3/4/2019", "2019", Precision.YEAR),
+        ("made this ____ day of June, 1999", "1999-06", Precision.MONTH),
+        ("made as of June __, 1999", "1999-06", Precision.MONTH),
+        ("made as of June [●], 1999", "1999-06", Precision.MONTH),
+        ("made as of [ ] day of [ ], 1999", "1999", Precision.YEAR),
+        ("made as of ________, 1999", "1999", Precision.YEAR),
+    ],
+)
+def test_a_date_is_told_as_precisely_as_it_is_stated(words, iso, precision):
+    made = card(f"This Agreement is {words} between Acme, Inc. (“Acme”) and Zeta GmbH (“Zeta”).").dated
+    assert made is not None
+    assert (made.iso, made.precision) == (iso, precision)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "made as of [Date]",
+        "made between the parties",
+        "made on February 30, 2019",
+        "under the Act of 1 May 1934",
+    ],
+)
+def test_a_date_that_is_not_stated_is_absent(words):
+    assert card(f"This Agreement is {words} and binds both.").dated is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "made on 1 May 2020 and effective as of June 2, 2020",
+        "made on 1 May 2020. It shall be effective on June 2, 2020",
+        "made on 1 May 2020. “Effective Date” means June 2, 2020",
+        "entered into as of June 2, 2020 (the “Effective Date”)",
+        "entered into as of June 2, 2020 (“Effective Date”)",
+        "made on 1 May 2020.\n1. EFFECTIVE DATE: June 2, 2020",
+    ],
+)
+def test_the_effective_date_is_found(words):
+    found = card(f"This Agreement is {words}.").effective
+    assert found is not None
+    assert found.iso == "2020-06-02"
+
+
+def test_signatures_date_an_agreement_that_says_no_date_if_they_agree():
+    ends = "IN WITNESS WHEREOF the parties sign.", "ACME, INC.\nBy: ____\nDate: May 2, 2020"
+    assert card("SUPPLY AGREEMENT", *ends, "ZETA GMBH\nBy: ____\nDate: May 3, 2020").dated is None
+    dated = card("SUPPLY AGREEMENT", *ends, "ZETA GMBH\nBy: ____\nDate: May 2, 2020").dated
+    assert dated is not None
+    assert dated.iso == "2020-05-02"
+
+
+@pytest.mark.parametrize(
+    ("name", "behind", "expected"),
+    [
+        ("Slinger Bag Inc.", "(“Slingerbag”)", [("Slinger Bag", "plain"), ("Slingerbag", "defined")]),
+        ("Acme, Inc.", "(the “Licensor”)", [("Acme", "plain"), ("Licensor", "role")]),
+        (
+            "Acme, Inc.",
+            "(hereinafter referred to as the “Licensor”)",
+            [("Acme", "plain"), ("Licensor", "role")],
+        ),
+        ("Grey Stone Kiln Ltd.", "(“GSK”)", [("Grey Stone Kiln", "plain"), ("GSK", "abbreviation")]),
+        (
+            "Zeta Glass GmbH",
+            "(“Zeta” or “Supplier”)",
+            [("Zeta Glass", "plain"), ("Zeta", "defined"), ("Supplier", "role")],
+        ),
+        ("Acme, Inc.", "f/k/a Marrow Works, Inc.,", [("Acme", "plain"), ("Marrow Works, Inc.", "former")]),
+        ("Acme, Inc.", "d/b/a Dockside", [("Acme", "plain"), ("Dockside", "trade")]),
+        ("Acme, Inc.", "(Buyer)", [("Acme", "plain"), ("Buyer", "role")]),
+        ("Acme, Inc.", "(each a “Party”)", [("Acme", "plain")]),
+    ],
+)
+def test_other_names_of_a_party_say_what_they_are(name, behind, expected):
+    party = card(f"This Agreement is between {name} {behind} and Yolla S.A. of Bern (“Yolla”).").parties[0]
+    assert [(alias.text, alias.kind.value) for alias in party.aliases] == expected
+
+
+def test_several_parties_may_share_a_name():
+    found = card(
+        "This Agreement is between Acme, Inc. (“Acme”), Zeta GmbH (“Zeta”; Acme and Zeta together the"
+        " “Publishers”) and Yolla S.A. (“Yolla”)."
+    )
+    shared = [
+        party.name for party in found.parties if "Publishers" in {alias.text for alias in party.aliases}
+    ]
+    assert shared == ["Acme, Inc.", "Zeta GmbH"]
+
+
+@pytest.mark.parametrize("file_name", ["SLINGERBAGINC_07_07_2020-EX-10.txt", "in/SlingerbagInc_8-K.txt"])
+def test_a_file_may_be_named_after_a_party(file_name):
+    found = card("This Agreement is between Slinger Bag Inc. and Odile Farrant.", file_name=file_name)
+    assert found.parties[0].aliases[-1].kind is AliasKind.FILE_NAME
+    assert found.parties[0].aliases[-1].span is None
+    assert found.filed_under is None
+
+
+def test_a_company_of_the_file_name_that_the_text_does_not_name_is_kept_apart():
+    assert card(PREAMBLE, file_name="MARROWWORKSINC_2020.txt").filed_under == "MARROWWORKSINC"
+
+
+@pytest.mark.parametrize("file_name", ["consulting_agreement_final.docx", "2020-05.txt", "a", ""])
+def test_a_file_name_without_a_company_says_nothing(file_name):
+    found = card(PREAMBLE, file_name=file_name)
+    kinds = {alias.kind for party in found.parties for alias in party.aliases}
+    assert (found.filed_under, AliasKind.FILE_NAME in kinds) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "kind", "party"),
+    [
+        ("quillhaven/market-data-fee-schedule.pdf", "Market Data Fee Schedule", Kind.SCHEDULE, "Quillhaven"),
+        ("quillhaven/non-display-use-policy.html", "Non-Display Use Policy", Kind.POLICY, "Quillhaven"),
+        ("tarnholm/definitions-schedule.pdf", "Definitions Schedule", Kind.SCHEDULE, "Tarnholm"),
+        (
+            "tarnholm/market-data-licence-agreement.docx",
+            "Market Data Licence Agreement",
+            Kind.LICENCE,
+            "Tarnholm",
+        ),
+        (
+            "quillhaven/notices/2025-17-fee-changes.txt",
+            "Market Data Notice 2025-17",
+            Kind.NOTICE,
+            "Quillhaven",
+        ),
+    ],
+)
+def test_the_examples_have_their_cards(path, title, kind, party):
+    document = parse(EXAMPLES / path, format_of(path), ParsingLimits(), lambda done, total: None)
+    found = profile_of(document, path)
+    assert found.title is not None
+    assert (found.title.text, found.kind) == (title, kind)
+    assert [named.name.split()[0].title() for named in found.parties] == [party]
+
+
+def stated(found: DocumentProfile) -> list[tuple[str, Span]]:
+    """Everything that a card states in the words of the text, and where."""
+    said = [(party.name, party.span) for party in found.parties]
+    said += [(alias.text, alias.span) for party in found.parties for alias in party.aliases if alias.span]
+    said += [
+        (title.text if isinstance(title, Title) else title.title, title.span)
+        for title in (found.title, found.amends)
+        if title
+    ]
+    return said
+
+
+def dates_of(found: DocumentProfile) -> list[StatedDate]:
+    amended = found.amends.dated if found.amends else None
+    return [date for date in (found.dated, found.effective, amended) if date]
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        *("THIS AGREEMENT ", "This Amendment No. 2 to the Lease ", "by and between ", "Exhibit 10.1", "AND "),
+        *(
+            "Acme, Inc. ",
+            "Zeta GmbH",
+            "(“Acme”) ",
+            '(the "Licensor") ',
+            " and ",
+            ", ",
+            ". ",
+            "\n",
+            "\n\n",
+            "WHEREAS ",
+        ),
+        *(
+            "dated as of ",
+            "June __, 1999",
+            "5/5/2020",
+            "31 April 2020",
+            "effective ",
+            "(",
+            ")",
+            "“",
+            "[***]",
+            "By: ",
+        ),
+        *(
+            "IN WITNESS WHEREOF ",
+            "SUPPLY AGREEMENT",
+            "d/b/a ",
+            "Dear Mr. Tarn",
+            "İSTANBUL ",
+            "ß",
+            "\u3000",
+            "1. ",
+            "TABLE OF CONTENTS",
+        ),
+    ]
+)
+TEXTS = st.one_of(st.text(max_size=300), st.lists(FRAGMENTS, max_size=60).map("".join))
+
+
+@given(TEXTS, st.text(max_size=40))
+def test_a_card_states_words_of_its_text(text, file_name):
+    found = card(text, file_name=file_name)
+    for words, span in stated(found):
+        assert 0 <= span.start < span.end <= len(text)
+        assert " ".join(text[span.start : span.end].split()).casefold() == words.casefold()
+    for date in dates_of(found):
+        assert 0 <= date.span.start < date.span.end <= len(text)
+        assert date.iso[2:4] in text[date.span.start : date.span.end]
+
+
+@given(TEXTS)
+def test_a_card_has_each_party_once(text):
+    found = [party.name for party in card(text).parties]
+    assert len(found) == len(set(found))
+
+
+def calls_for(text: str) -> int:
+    """How many calls of functions a card takes, built-in ones among them."""
+    document = document_of(text)
+    count = 0
+
+    def counted(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        profile_of(document, "a.txt")
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@given(st.lists(FRAGMENTS, min_size=1, max_size=6).map("".join))
+def test_twice_the_text_takes_at_most_twice_the_work(fragments):
+    text = fragments * (2_000 // len(fragments) + 1)
+    assert calls_for(text * 2) <= 2.2 * calls_for(text) + 2_000
+
+
+def test_behind_the_first_pages_the_work_does_not_grow():
+    text = PREAMBLE + "\n\nAcme, Inc. (“Acme”) and Zeta GmbH by and between dated as of May 2020. " * 400
+    assert calls_for(text * 20) <= 1.1 * calls_for(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n\t ", "\n" * 100_000, "x" * 10_000_000, "A " * 5_000_000, "(“" * 50_000]
+)
+def test_bad_input_makes_an_empty_card(text):
+    found = card(text)
+    assert (found.title, found.parties, found.dated, found.effective) == (None, (), None, None)
