@@ -60,7 +60,7 @@ def _opening_end(document: ExtractedDocument) -> int:
 
 
 def _signatures(text: str) -> Passage:
-    """The first signature blocks; the end of the text where none are announced."""
+    """The first signature blocks; where nothing announces any, the end of the text behind its opening."""
     start = _signed_at(text)
     following = _ANNEX.search(text, start + 1, start + _SIGNATURES)
     return passage(text, start, following.start() if following else start + _SIGNATURES)
@@ -73,7 +73,7 @@ def _signed_at(text: str) -> int:
         found = [place for spelling in spellings if (place := text.find(spelling)) >= 0]
         if found:
             return max(0, min(found) - _ABOVE_SIGNATURE)
-    return max(0, len(text) - _SIGNATURES)
+    return min(len(text), max(_OPENING, len(text) - _SIGNATURES))
 
 
 def _with_file_name(found: tuple[Party, ...], file_name: str) -> tuple[tuple[Party, ...], str | None]:

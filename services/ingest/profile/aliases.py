@@ -58,7 +58,9 @@ def find(passage: Passage, name: str, start: int, end: int) -> tuple[Alias, ...]
 
 def is_role(words: str) -> bool:
     """Whether words name what somebody does in an agreement, not who he is."""
-    return all(word.strip(".,").lower() in ROLES for word in words.split())
+    return all(
+        word in ROLES for word in words.lower().replace(",", " ").replace(".", " ").split() if word != "the"
+    )
 
 
 def behind_role(text: str, start: int) -> int:

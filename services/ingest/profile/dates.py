@@ -35,8 +35,12 @@ _FILL = (
     r"(?:[\s,:]{1,2}(?:\(\"?Agreement\"?\)|and|as|of|on|this|the|effective|entered|into|made|executed|delivered"
     r"|dated|signed|is|was|are|hereby|with|effect|from|in|duplicate|shall|be|being|day|date|for|reference|agreed|upon)\b){0,12}[\s,:]{1,2}"
 )
-_MADE = re.compile(rf"\b(?i:made|entered\sinto|executed|concluded|signed|dated){_FILL}", re.IGNORECASE)
+_MADE = re.compile(
+    rf"\b(?i:made|agreed?|entered\sinto|executed|concluded|signed|dated){_FILL}", re.IGNORECASE
+)
 _AS_OF = re.compile(r"(?<!effective\s)\b(?:as\sof|dated|on\sthis|this)\s(?:the\s|this\s)?", re.IGNORECASE)
+_SIGNING = re.compile(r"\b(?:witness|signed|executed|done)\b", re.IGNORECASE)
+_SIGNED_AS_OF = re.compile(r"\b(?:as\sof|dated|on|this)\s(?:the\s|this\s)?", re.IGNORECASE)
 _DATE_LINE = re.compile(
     r"(?:^|\n)(?:date(?:\sof\s(?:issue|agreement|this\sagreement))?|dated)\s?:?\s(?:as\sof\s)?", re.IGNORECASE
 )
@@ -47,14 +51,16 @@ _BEHIND = re.compile(
     re.IGNORECASE,
 )
 _EFFECTIVE = re.compile(
-    r"\beffective\b(?:\sdate\sof\sthis\s[\w\s]{1,40}\b(?:shall\sbe|is):?)?(?:[\s,:]{1,2}(?:as|of|on|from|and|the|this|with"
+    r"\b(?:effective|effect)\b(?:\sdate\sof\sthis\s[\w\s]{1,40}\b(?:shall\sbe|is):?)?(?:[\s,:]{1,2}(?:as|of|on|from|and|the|this|for|all|purposes|with"
     r"|in|upon|entered|into|made)\b){0,8}[\s,:]{1,2}",
     re.IGNORECASE,
 )
 _CALLED_EFFECTIVE = re.compile(
-    r"[\s,]{0,2}\(?(?:the|hereinafter|herein|[\s,]|called|referred\sto\sas){0,6}[\"“]?(?:agreement\s)?effective\sdate",
+    r"[\s,]{0,2}(?:\(|the\s[\"“])(?:(?:the|hereinafter|herein|called|referred|to|as)\s){0,5}[\"“]?(?:agreement\s)?effective"
+    r"\sdate",
     re.IGNORECASE,
 )
+"""Calls the date before it the effective one: `(the “Effective Date”)`."""
 _EFFECTIVE_LINE = re.compile(
     r"(?:(?:^|\n)(?:\W|\d{1,2}(?:\.\d{1,2})?[.)]?\s)?(?:contract\s|agreement\s)?|\b\d{1,2}\.\s)effective\sdate\s?[:|]?\s(?:[:|]\s)?",
     re.IGNORECASE,
@@ -64,10 +70,15 @@ _MEANS = re.compile(
     re.IGNORECASE,
 )
 _SAME_DAY = re.compile(
-    r"\beffective\s(?:as\sof\s|on\s|from\s)?(?:the\s)?(?:date|day)(?:\sand\syear)?\s(?:set\sforth|first|of\sexecution\sfirst)\s"
-    r"(?:above|below|written|listed|set|herein)",
+    r"\beffective\s(?:as\sof\s|on\s|from\s)?(?:the\s)?(?:date|day)(?:\sand\syear)?\s(?:set\sforth|first|of\sexecution"
+    r"\sfirst)\s(?:above|below|written|listed|set|herein)"
+    r"|\bas\sof\sthe\s(?:latest|later|last)\s(?:date|of\sthe\sdates)[^.;()]{0,80}\((?:the\s)?[\"“]effective\sdate",
     re.IGNORECASE,
 )
+"""Says that the agreement has effect from when it is made, or from the last signature."""
+_EFFECT_OF = re.compile(r"\beffective\b[^.,;()]{0,40}\Z", re.IGNORECASE)
+"""Words behind which `as of` tells from when it has effect, not when it was made."""
+_SALUTATION = re.compile(r"\n(?:Ladies\sand\sGentlemen|Gentlemen|Dear\s[^\n]{1,60})\s?[:,\n]")
 _SIGNED = re.compile(r"\bby:|/s/|\bin\switness\s", re.IGNORECASE)
 _SIGNED_ON = re.compile(r"\b(?:dated?|signed)\s?:\s", re.IGNORECASE)
 _OTHERS = re.compile(
@@ -95,17 +106,17 @@ def dated(opening: Passage, signatures: Passage, starts: int, ends: int) -> Stat
     ends = min(ends, starts + _BEGINNING)
     signed = _SIGNED.search(opening.text, 0, _HEAD)
     head = signed.start() if signed else _HEAD
-    places = (
-        _own(opening, _MADE, starts, ends),
-        _own(opening, _AS_OF, starts, ends),
-        _first(opening, _MADE, 0, starts),
+    begun = (_own(opening, _MADE, starts, ends), _own(opening, _AS_OF, starts, ends))
+    above = (
         _first(opening, _DATE_LINE, 0, head),
         _first(opening, _COVER_DATE, 0, min(starts, head)),
         _first(opening, _LETTER_DATE, 0, head),
-        _first(signatures, _AS_OF, 0, len(signatures.text)),
+        _first(opening, _MADE, 0, starts),
     )
+    letter = _SALUTATION.search(opening.text, 0, _BEGINNING)
+    places = (*begun, *above) if starts and not (letter and letter.start() < starts) else (*above, *begun)
     found = next((place for place in places if place is not None), None)
-    return found or _agreed(signatures)
+    return found or _signed(signatures) or _agreed(signatures)
 
 
 def effective(opening: Passage, starts: int, ends: int, made: StatedDate | None) -> StatedDate | None:
@@ -113,8 +124,7 @@ def effective(opening: Passage, starts: int, ends: int, made: StatedDate | None)
     text = opening.text
     for said in (
         _first(opening, _EFFECTIVE, starts, ends),
-        _called(opening, starts, ends),
-        _called(opening, 0, starts),
+        _called(opening, starts),
         _first(opening, _EFFECTIVE, 0, min(_BEGINNING, ends)),
         _first(opening, _EFFECTIVE_LINE, 0, min(len(text), _COVER)),
         _first(opening, _MEANS, 0, len(text)),
@@ -124,15 +134,12 @@ def effective(opening: Passage, starts: int, ends: int, made: StatedDate | None)
     return made if made and _SAME_DAY.search(text) else None
 
 
-def _called(opening: Passage, start: int, end: int) -> StatedDate | None:
-    """The date that the text calls the effective one."""
-    for stated, behind_it in (
-        *_with_ends(opening, _MADE, start, end),
-        *_with_ends(opening, _AS_OF, start, end),
-    ):
-        if _CALLED_EFFECTIVE.match(opening.text, behind_it):
-            return stated
-    return None
+def _called(opening: Passage, start: int) -> StatedDate | None:
+    """The first date that the text calls the effective one, from where it begins or else above."""
+    found = (match for form in _FORMS[:-1] for match in form.finditer(opening.text, 0, start + _COVER))
+    called = [match for match in found if _CALLED_EFFECTIVE.match(opening.text, match.end())]
+    called.sort(key=lambda match: (match.start() < start, match.start()))
+    return _stated(opening, called[0]) if called else None
 
 
 def _own(opening: Passage, lead: re.Pattern[str], start: int, end: int) -> StatedDate | None:
@@ -140,6 +147,8 @@ def _own(opening: Passage, lead: re.Pattern[str], start: int, end: int) -> State
     for match in lead.finditer(opening.text, start, end):
         said = opening.text[start : match.start()]
         far = len(said) > _ANOTHER or _AMENDED.search(said) is not None
+        if lead is _AS_OF and _EFFECT_OF.search(said):
+            continue
         another = far and _OTHERS.search(said[-_ANOTHER:]) is not None
         if not another and (stated := _at(opening, match.end())) is not None:
             return stated
@@ -163,6 +172,17 @@ def _with_ends(
         stated = _stated(passage, found) if found else None
         if found and stated:
             yield stated, found.end()
+
+
+def _signed(signatures: Passage) -> StatedDate | None:
+    """The first date that signatures give in words: `IN WITNESS WHEREOF … on this 3rd day of May`."""
+    text = signatures.text
+    for match in _SIGNED_AS_OF.finditer(text):
+        if _SIGNING.search(text, max(0, match.start() - _ANOTHER), match.start()):
+            stated = _at(signatures, match.end())
+            if stated is not None:
+                return stated
+    return None
 
 
 def _agreed(signatures: Passage) -> StatedDate | None:

@@ -11,9 +11,11 @@ from services.ingest.profile.vocabulary import (
     NAME_ENDERS,
     NAME_LINKS,
     NOT_FIRST_IN_NAMES,
+    OFFICES,
     PUBLIC_BODIES,
     SECOND_HALVES,
     STATES,
+    TRADES,
 )
 
 _WORD = re.compile(r"[^\s,;:()\"“”\[\]]{1,60}")
@@ -23,6 +25,7 @@ _NEXT_FORM = re.compile(r",?\s(?:\((?P<aside>[^\s,;:()]{1,15})\)|(?P<word>[^\s,;
 _OF_NUMBERS = re.compile(r"\d\.\d|\s\d+\s.*\s\d+\b|\s\d+\s[A-Z][a-z]|[A-Z]{2}\s\d{5}")
 _PARTNERS = re.compile(r",\s(?:[A-Z]\w{1,20},\s){0,2}[A-Z]\w{1,20},?\s&\s[A-Z]")
 """Goes on behind the first of several partners: `Quill, Marrow & Farrant, Inc.`."""
+_JOINED = re.compile(r"(?i:and)\s([A-Za-z]{3,20})\b")
 _LONGEST = 14
 """Words of a name."""
 
@@ -43,7 +46,7 @@ def name_end(text: str, start: int, *, wraps: bool = True) -> int | None:
     position = start
     for count in range(_LONGEST):
         word = _WORD.match(text, position)
-        if word is None or _closes(word[0], first=count == 0):
+        if word is None or (_closes(word[0], first=count == 0) and not _joins_trades(text, position)):
             break
         if is_form(word[0]) and count:
             return _behind_forms(text, word.end() - word[0].endswith(".."))
@@ -51,7 +54,7 @@ def name_end(text: str, start: int, *, wraps: bool = True) -> int | None:
             end = word.end()
             if _ends_sentence(word[0]):
                 return end - 1
-        elif word[0] not in NAME_LINKS or not count:
+        elif (word[0] not in NAME_LINKS and word[0].lower() != "and") or not count:
             break
         following = _next_word(text, word.end())
         if following is None or (not wraps and "\n" in text[word.end() : following]):
@@ -98,11 +101,33 @@ def folded(name: str) -> str:
 def may_name(words: str) -> bool:
     """Whether words may name a party: no number, place or company form alone, no line of contents."""
     wordy = re.search(r"[^\W\d_]{2}", words) is not None and not all(map(is_form, words.split()))
-    return wordy and words.lower() not in SECOND_HALVES and _OF_NUMBERS.search(words) is None
+    if not has_form(words) and not OFFICES.isdisjoint(words.lower().split()):
+        return False
+    return wordy and words.split()[0].lower() not in SECOND_HALVES and _OF_NUMBERS.search(words) is None
+
+
+def within_partners(text: str, comma: int) -> bool:
+    """Whether a comma stands between the names of partners, not of parties."""
+    return (
+        _PARTNERS.match(text, comma) is not None
+        and re.search(r"\b[A-Z]\w*$", text[max(0, comma - 25) : comma]) is not None
+    )
 
 
 def _closes(word: str, *, first: bool) -> bool:
     return word.strip(".").lower() in (NOT_FIRST_IN_NAMES if first else NAME_ENDERS)
+
+
+def _joins_trades(text: str, position: int) -> bool:
+    """Whether `and` stands at `position` between two lines of business."""
+    joined = _JOINED.match(text, position)
+    before = text[max(0, position - 25) : position].split()
+    return (
+        joined is not None
+        and joined[1].lower() in TRADES
+        and before[-1:] != []
+        and before[-1].lower() in TRADES
+    )
 
 
 def _opens_name(word: str) -> bool:
@@ -133,7 +158,7 @@ def _behind_forms(text: str, end: int) -> int:
     """The end of a name of which a form ends at `end`: `Co., Ltd.` has two, `Company of Delaware` goes on."""
     while following := _NEXT_FORM.match(text, end):
         last = following["aside"] or following["word"]
-        if not is_form(last) and last.lower() != "partnership":
+        if not is_form(last) and last.lower() not in ("partnership", "liability"):
             break
         end = following.end()
     place = _OF_PLACE.match(text, end) if is_body(text[max(0, end - 15) : end].split()[-1]) else None

@@ -12,7 +12,7 @@ from services.ingest.profile.records import Alias, Party
 
 _ANCHOR = re.compile(
     r"\b(?:by\sand\s(?:between|among(?:st)?)|between|among(?:st)?|zwischen|entre|tussen|parties:?"
-    r"|entered\sinto\sby(?!\sand\s))\b[:,]?\s",
+    r"|entered\sinto\sby(?!\sand\s)|agreement\swith)\b[:,]?\s",
     re.IGNORECASE,
 )
 """What stands before a list of parties."""
@@ -29,12 +29,12 @@ _BEGINS = re.compile(
 """The first words of the agreement itself, below its cover and contents."""
 _LISTS = re.compile(r"\b(?:between|among|amongst|by|dated|made|entered\sinto|effective)\b", re.IGNORECASE)
 _LIST_PLACE = re.compile(
-    r"(?:\b(?i:and|&|und)[:,]?\s|\b(?:et|y|en|e)\s|[;,]\s|\n|\(\w{1,4}\)\s|\b\d{1,2}[.)]\s"
+    r"(?:\b(?i:and|&|und|agreement\swith)[:,]?\s|\b(?:et|y|en|e)\s|[;,]\s|\n|\(\w{1,4}\)\s|\b\d{1,2}[.)]\s"
     r"|\bthe\sother(?:\shand|\spart)?,?\s)(?:\(\w{1,3}\)\s|\d{1,2}[.)]\s)?(?:(?:the|der|die|den)\s)?(?=[^\W_])"
 )
 """What stands before each party of a list."""
 _LABELLED = re.compile(
-    r"(?:\bParty\s[A-D](?=:)|(?:^|[\n|]\s?)(?:Party\s(?:[A-Z]|\d|One|Two)|To|From|Licen[sc]or|Licen[sc]ee"
+    r"(?:(?<!of\s)\bParty\s[A-D](?=:)|(?:^|[\n|]\s?)(?:Party\s(?:[A-Z]|\d|One|Two)|To|From|Licen[sc]or|Licen[sc]ee"
     r"|Customer|Client|Supplier|Vendor|Seller|Buyer|Purchaser|Lessor|Lessee|Landlord|Tenant|Distributor|Sponsor|Franchisor|Franchisee"
     r"|Company|Contractor|Consultant|Provider|Recipient|Service\sProvider|Disclosing\sParty|Receiving\sParty"
     r"|Subscriber|Issued\sby))(?:(?:\sName)?:|\s\||(?<=by))\s(?:Name:?\s(?:\|\s)?)?(?:the\s)?(?=[^\W_])",
@@ -42,7 +42,7 @@ _LABELLED = re.compile(
 )
 """What stands before a party of a form or a letter: `Party A:`, `From:`, `Licensor | …`."""
 _DESCRIBED = re.compile(
-    r",?\s?(?:\((?:[^()]{0,60}\s)?[\"“‘']|\([A-Z][\w.-]{1,20}(?:\s[A-Z]\w{1,15})?\)"
+    r",?\s?(?:\((?:[^()]{0,60}\s)?[\"“‘']|\(hereinafter\s|\([A-Z][\w.-]{1,20}(?:\s[A-Z]\w{1,15})?\)"
     r"|\(?(?:an?|the|having|located|residing|whose|organi[sz]ed|incorporated|acting|established|registered)\s)"
     r"|,\s(?:with|as|on\sbehalf|formed|being|its\soffice|in\s(?:his|her|its)\scapacity)\s"
 )
@@ -50,10 +50,14 @@ _DESCRIBED = re.compile(
 _DEFINED_SOON = re.compile(
     r"[^()]{0,220}\((?:the\s|hereinafter|\"|“|each|collectively|together)", re.IGNORECASE
 )
+_PLACES = re.compile(r"\b(?:listed|traded|quoted|laws\sof|(?:in)?corporated\sin)\b[^,;()]*\Z")
+"""Words that go on with the names of places and markets, also behind `and`."""
 _SAID = re.compile(r"(?<=[\w)\"”][\w)\"”][\w)\"”])\.\s(?!Here)[A-Z]")
 """The end of the sentence that names a party."""
 _SENTENCE_END = re.compile(r"[\w)\"”]{3,}\.\s[A-Z]")
 _ASIDE = re.compile(r"\([^()]{0,400}\)")
+_BLANK = re.compile(r"[_\]●•]+")
+"""Where a name is left out."""
 _COURTESY = r"(?:Mr|Ms|Mrs|Miss|Dr|Prof)\.?"
 _DEAR = re.compile(rf"\nDear\s{_COURTESY}\s([A-Z][\w'’-]{{1,30}})")
 _SIGNER = re.compile(
@@ -148,8 +152,9 @@ def _list_at(passage: Passage, start: int) -> Iterator[_Found]:
     following = _ANCHOR.search(text, start + _NEAR, border)
     border = following.start() if following else border
     asides = [match.span() for match in _ASIDE.finditer(text, start, border)]
-    behind = start
     count = 0
+    left_out = _BLANK.match(text, start)
+    behind = left_out.end() if left_out else start
     places = [(start, _first_word(text, start))]
     places += [match.span() for match in _LIST_PLACE.finditer(text, start, border)]
     for place, position in places:
@@ -157,6 +162,8 @@ def _list_at(passage: Passage, start: int) -> Iterator[_Found]:
             continue
         if _is_over(text, behind, place, count):
             return
+        if _PLACES.search(text, max(behind, place - _NEAR), place):
+            continue
         end = names.name_end(text, position)
         if end and end <= border and _is_party(text, place, position, end):
             yield _Found(passage, position, end)
@@ -167,7 +174,7 @@ def _list_at(passage: Passage, start: int) -> Iterator[_Found]:
 def _is_over(text: str, behind: int, place: int, count: int) -> bool:
     """Whether no party can stand at `place`: `count` were found, and the last ends at `behind`."""
     if count < _FEWEST:
-        return place - behind > (_FAR if count else _NEAR)
+        return place - behind > (_FAR if count or _BLANK.match(text, behind - 1) else _NEAR)
     return place - behind > _FAR or _SENTENCE_END.search(text, behind, place + 1) is not None
 
 
@@ -181,7 +188,7 @@ def _first_word(text: str, start: int) -> int:
 def _is_party(text: str, place: int, start: int, end: int) -> bool:
     """Whether the name at `start` is that of a party, by its form or by what is said of it."""
     name = text[start:end]
-    if aliases.is_role(name) or not names.may_name(name):
+    if aliases.is_role(name) or not names.may_name(name) or names.within_partners(text, place):
         return False
     formed = names.has_form(name)
     described = _DESCRIBED.match(text, end) is not None
@@ -196,7 +203,7 @@ def _is_party(text: str, place: int, start: int, end: int) -> bool:
 def _at_line_starts(opening: Passage) -> list[_Found]:
     """The list of an agreement that begins with its parties: `Acme, Inc. (“Acme”) and … agree`."""
     text = opening.text
-    for line in re.finditer(r"(?:^|\n)(?:The\s)?", text[:_HEAD]):
+    for line in re.finditer(r"(?:^|\n)(?:\d{1,2}[.)]\s)?(?:The\s)?", text[:_HEAD]):
         end = names.name_end(text, line.end())
         if end and names.has_form(text[line.end() : end]) and _DESCRIBED.match(text, end):
             return list(_list_at(opening, line.end()))

@@ -27,7 +27,7 @@ _STARTS_WITH_NOUN = re.compile(
     r"|supplement|memorandum|terms|notice|amended\sand\srestated)\b)"
 )
 _ECHO = re.compile(
-    r"\b(?i:this)\s(?P<title>(?:(?!(?i:exhibit|this|is|shall|will|may|agreement,)\b)[A-Z0-9](?:[^\s()\"“”;:.,]|[.,](?![\s])|(?<=No)\.){0,30},?\s(?:(?:and|of|for|the|to|in|on|&|/|-|–)\s){0,2}){0,14}"
+    r"\b(?i:this)\s(?P<title>(?:(?!(?i:(?:exhibit|this|is|shall|will|may)\b|agreement,))[A-Z0-9](?:[^\s()\"“”;:.,]|[.,](?![\s])|(?<=No)\.){0,30},?\s(?:(?:and|of|for|the|to|in|on|&|/|-|–)\s){0,2}){0,14}"
     rf"(?=[A-Z])(?i:{_NOUN}|exhibit\s\W?[A-Z\d]\b))(?=[\s,.(])"
 )
 _CUT = re.compile(
@@ -37,8 +37,8 @@ _CUT = re.compile(
 )
 """Where the words of a title end, if not at the end of its line."""
 _BEFORE = re.compile(
-    r"(?i:\[[^\[\]]{1,40}\]\s|(?:exhibit|ex|annex|appendix|attachment)[\s.-]{1,3}[\w.()\[\]#-]{1,14}(?:\sto\b)?[\s:–-]*"
-    r"|execution\s(?:version|copy)\s?|final\sversion\s?|\[?form\]\s|form\sof\s|confidential(?:\streatment\srequested)?\s?"
+    r"(?i:\[[^\[\]]{1,40}\]\s|\([^()]{1,30}\)\s|schedule\s\w{1,3}\s|(?:exhibit|ex|annex|appendix|attachment)[\s.-]{1,3}[\w.()\[\]#-]{1,14}(?:\sto\b)?[\s:–-]*"
+    r"|execution\s(?:version|copy)\s?|final\sversion\s?|\[?form\]\s|form\sof\s|confidential\b(?:\streatment\srequested)?\s?"
     r"|draft\s|copy\s|\W{1,6}\s?|the\s|page\s\d+\s(?:of\s\d+\s)?|-?\d+\s?-\s|conformed\scopy\s|private\s(?:and|&)\sconfidential\s"
     r"|strictly\s)*"
 )

@@ -36,13 +36,13 @@ NAME_LINKS = _listed("of the for de la di du da del della van von der den e y et
 NAME_ENDERS = _listed("""
     and by name title date dated its between among whereas witnesseth this to from effective as attention
     attn address per signature signed whose having with each parties party recitals background exhibit
-    agreement now therefore or page source re subject dear telephone phone fax email hereinafter both
+    agreement therefore or page source re subject dear telephone phone fax email hereinafter both
     recital preamble table contents section article tel
 """)
 """Words that no name has in the middle, whatever their case."""
 
 NOT_FIRST_IN_NAMES = NAME_ENDERS | _listed("""
-    in on at for of if it he she they we you our your any all no an a such these those each either
+    in on at for of if it he she they we you our your any all no an a such these those each either now
     january february march april may june july august september october november december
     schedule appendix annex monday tuesday wednesday thursday friday saturday sunday
 """)
@@ -50,6 +50,20 @@ NOT_FIRST_IN_NAMES = NAME_ENDERS | _listed("""
 
 SECOND_HALVES = _listed("wales tobago nevis barbuda herzegovina labrador")
 """Second halves of places: `incorporated in England and Wales`."""
+
+OFFICES = _listed(
+    "chairman president director officer manager secretary treasurer counsel ceo cfo nationality"
+)
+"""Words of what somebody is in a company, which no name of a person holds."""
+
+TRADES = _listed("""
+    insurance annuity savings loan science technology technologies research development trade trading
+    marketing sales oil gas power light electric water engineering construction import export information
+    telecommunications communications health medical life casualty fire marine finance investment
+    management manufacturing supply distribution hotels resorts research education culture media sports
+    training testing design production services industry commerce agriculture transport storage logistics
+""")
+"""Lines of business that a name joins by `and`: `Savings and Loan Association`."""
 
 ROLES = _listed("""
     licensor licensee licencor licencee consultant consultants customer client supplier vendor seller buyer

@@ -61,6 +61,10 @@ PREAMBLE = (
             "Amendment No. 2 to Distributor Agreement",
         ),
         (("TERMS AND CONDITIONS OF SALE", "We deliver."), "Terms and Conditions of Sale"),
+        (("CONFIDENTIALITY AGREEMENT", "We keep it."), "Confidentiality Agreement"),
+        (("CONFIDENTIAL", "SUPPLY AGREEMENT", "We deliver."), "Supply Agreement"),
+        (("Cooperation Agreement on Mobile Games", "We play."), "Cooperation Agreement on Mobile Games"),
+        (("ACME, INC. SUPPLY AGREEMENT", "We deliver."), "Supply Agreement"),
     ],
 )
 def test_the_title_is_what_a_person_would_call_the_document(paragraphs, expected):
@@ -84,6 +88,15 @@ def test_the_title_is_what_a_person_would_call_the_document(paragraphs, expected
         (
             "Acme, Inc., with offices at 4 Dock Road (“Acme”) and Zeta B.V. (“Zeta”) agree as follows:",
             ["Acme, Inc.", "Zeta B.V."],
+        ),
+        (
+            "This Agreement is between Marrow Savings and Loan Association (“Marrow”) and Zeta Science and"
+            " Technology Co., Ltd., a company listed in London and the Northern Exchange Limited (“Zeta”).",
+            ["Marrow Savings and Loan Association", "Zeta Science and Technology Co., Ltd."],
+        ),
+        (
+            "This Agreement is between Quill, Marrow & Farrant, Inc., a company of Ohio, and Water Now, Inc.",
+            ["Quill, Marrow & Farrant, Inc.", "Water Now, Inc."],
         ),
     ],
 )
@@ -158,6 +171,18 @@ def test_a_letter_is_between_its_writer_and_the_person_whom_it_addresses():
     assert found.dated.iso == "2019-03-03"
 
 
+def test_a_letter_is_of_the_date_above_its_address():
+    found = card(
+        "AGENCY AGREEMENT",
+        "____________ __, 2001",
+        "Ladies and Gentlemen:",
+        "Acme, Inc. (“Acme”) confirms its agreement with Quill & Marrow, Inc. (the “Agent”). A plan dated as"
+        " of May 2, 1999 tells more.",
+    )
+    assert found.dated is not None
+    assert found.dated.iso == "2001"
+
+
 def test_an_amendment_names_what_it_amends():
     found = card(
         "AMENDMENT NO. 2 TO DISTRIBUTOR AGREEMENT",
@@ -178,6 +203,11 @@ def test_a_party_that_is_left_out_is_no_party(blank):
     text = (
         f"This Agreement is made between Acme, Inc., a Delaware company (“Acme”), and {blank} (“Supplier”)."
     )
+    assert parties("SUPPLY AGREEMENT", text) == ["Acme, Inc."]
+
+
+def test_a_list_may_begin_with_a_party_that_is_left_out():
+    text = "This Agreement is made between ____________, a company of Ohio, and Acme, Inc. (“Acme”)."
     assert parties("SUPPLY AGREEMENT", text) == ["Acme, Inc."]
 
 
@@ -264,6 +294,7 @@ def test_a_date_is_told_as_precisely_as_it_is_stated(words, iso, precision):
 @pytest.mark.parametrize(
     "words",
     [
+        "effective for all purposes as of March 1, 2011",
         "made as of [Date]",
         "made between the parties",
         "made on February 30, 2019",
@@ -282,6 +313,7 @@ def test_a_date_that_is_not_stated_is_absent(words):
         "made on 1 May 2020. “Effective Date” means June 2, 2020",
         "entered into as of June 2, 2020 (the “Effective Date”)",
         "entered into as of June 2, 2020 (“Effective Date”)",
+        "made on 1 May 2020. It will commence on June 2, 2020 (the “Effective Date”)",
         "made on 1 May 2020.\n1. EFFECTIVE DATE: June 2, 2020",
     ],
 )
