@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import accumulate
 
 from services.ingest.profile import names
 from services.ingest.profile.passage import Passage, one_line
@@ -15,7 +16,8 @@ _ROLE = re.compile(r"([^\W_]+)[\"”]?:?\s")
 _NOBODY = re.compile(
     r"(?i)(?:the\s)?(?:(?:each|every|both|a|this)\s)?(?:part(?:y|ies)|agreements?|contract|effective\sdate|date"
     r"|execution\sdate|commencement\sdate|amendment(?:\sdate)?|closing\sdate|program|territory|products?"
-    r"|services?|we|us|our|you|yours?|it|msa|term|lease|licen[sc]e|addendum|signing\sdate|exhibit|shares|exchange\sact)"
+    r"|services?|we|us|our|you|yours?|it|msa|term|lease|licen[sc]e|addendum|signing\sdate|exhibit|shares"
+    r"|exchange\sact)"
 )
 """What a definition between parties also names, besides parties."""
 _QUOTED = re.compile(r"[\"“‘'`”]{1,2}([^\"“”‘()]{1,60}?)[,.]?(?:[\"”’']{1,2}(?=[\s,;:.)\]]|$)|(?=\)))")
@@ -23,9 +25,12 @@ _ASIDE = re.compile(r"\(([^()]{1,400})\)")
 _TOGETHER = re.compile(r"\b(?:together|collectively|jointly)\b", re.IGNORECASE)
 _COLLECTIVE = 8_000
 """Characters at the top in which several parties are given one name."""
+_SHORTEST = 4
+"""Letters by which a file's name is told to be a party's."""
 _BARE = re.compile(r"(?:the\s)?([A-Z][\w.&'-]{1,25}(?:\s[A-Z][\w.&'-]{1,20}){0,2})")
 _HEREINAFTER = re.compile(
-    r"(?i:herein(?:after)?|hereafter)[^\"“()]{0,60}((?:(?:the\s)?[\"“][^\"“”()\n]{1,60}[\"”'],?\s?(?:or\s)?){1,3})"
+    r"(?i:herein(?:after)?|hereafter)[^\"“()]{0,60}"
+    r"((?:(?:the\s)?[\"“][^\"“”()\n]{1,60}[\"”'],?\s?(?:or\s)?){1,3})"
 )
 _OTHER_NAME = re.compile(
     r"(?i:\b(?P<former>f/k/a|fka|formerly(?:\sknown\sas)?|previously\sknown\sas)"
@@ -58,9 +63,8 @@ def find(passage: Passage, name: str, start: int, end: int) -> tuple[Alias, ...]
 
 def is_role(words: str) -> bool:
     """Whether words name what somebody does in an agreement, not who he is."""
-    return all(
-        word in ROLES for word in words.lower().replace(",", " ").replace(".", " ").split() if word != "the"
-    )
+    said = re.findall(r"[^\s.,]+", words.lower())
+    return all(word in ROLES for word in said if word != "the")
 
 
 def behind_role(text: str, start: int) -> int:
@@ -72,15 +76,14 @@ def behind_role(text: str, start: int) -> int:
 def with_collective(passage: Passage, parties: tuple[Party, ...]) -> tuple[Party, ...]:
     """The parties with the names that several of them share: `(A and B together, “the Publishers”)`."""
     for aside in _ASIDE.finditer(passage.text, 0, _COLLECTIVE):
-        terms = _QUOTED.finditer(passage.text, _shared_from(passage.text, aside), aside.end())
-        for alias in (alias for term in terms for alias in _alias(passage, "", term.start(1), term.end(1))):
-            parties = tuple(
-                replace(party, aliases=(*party.aliases, alias))
-                if _mentions(aside[1], party, alias)
-                else party
-                for party in parties
-            )
+        for term in _QUOTED.finditer(passage.text, _shared_from(passage.text, aside), aside.end()):
+            for alias in _alias(passage, "", term.start(1), term.end(1)):
+                parties = tuple(_with_shared(party, alias, aside[1]) for party in parties)
     return parties
+
+
+def _with_shared(party: Party, alias: Alias, words: str) -> Party:
+    return replace(party, aliases=(*party.aliases, alias)) if _mentions(words, party, alias) else party
 
 
 def _mentions(words: str, party: Party, alias: Alias) -> bool:
@@ -97,10 +100,13 @@ def in_file_name(file_name: str) -> str | None:
 
 
 def agrees(written: str, name: str) -> bool:
-    """Whether a name run together in a file's name is that of a party."""
-    own = names.folded(names.without_form(name))
+    """Whether a name run together in a file's name is a party's, or its first words, or begins with it."""
     given = _without_joined_form(names.folded(written))
-    return min(len(own), len(given)) >= 4 and (own.startswith(given) or given.startswith(own))
+    beginnings = list(accumulate(map(names.folded, names.without_form(name).split())))
+    if len(given) < _SHORTEST or len(beginnings[-1]) < _SHORTEST:
+        return False
+    joined = given.startswith(beginnings[-1]) or beginnings[-1].startswith(given)
+    return given in beginnings or (names_company(written) and joined)
 
 
 def names_company(written: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import date
 
 from services.ingest.profile.passage import Passage
@@ -14,6 +13,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _MONTH = rf"(?P<month>(?:{'|'.join(_MONTHS)})[a-z]{{0,6}})\.?"
 _YEAR = r"(?P<year>(?:1[89]|20)\d\d)(?!\d)"
 _DAY = r"(?P<day>(?<!\d)[0-3]?\d)\s?(?:st|nd|rd|t\s?h|d)?(?![\dA-Za-z])"
+_WORDED = r"(?P<worded>[a-z]{5,7}(?:[\s-][a-z]{5,7})?)(?:\s\(\w{1,5}\))?"
 _BLANK = r"(?:[_●•*]{1,20}|\[[^\[\]\d]{0,15}\])"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
@@ -21,20 +21,23 @@ _FORMS = tuple(
         # January 5th, 2020; January __, 2020; January 2020
         rf"{_MONTH}\s?(?:{_DAY}|{_BLANK})?\s?,?\s?{_YEAR}",
         # 5 January 2020; 5th day of January, 2020; the first day of January 2020; ____ day of January, 2020
-        rf"(?:{_DAY}|(?P<worded>[a-z]{{5,7}}(?:[\s-][a-z]{{5,7}})?)(?:\s\(\w{{1,5}}\))?|{_BLANK})?\s?(?:day\s)?(?:of\s)?(?:-{{2,9}}\s)?{_MONTH}"
+        rf"(?:{_DAY}|{_WORDED}|{_BLANK})?\s?(?:day\s)?(?:of\s)?(?:-{{2,9}}\s)?{_MONTH}"
         rf"(?:\sday)?\s?,?\s?(?:of\s)?{_YEAR}",
         # 2020-01-05
         r"(?P<year>(?:1[89]|20)\d\d)-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?!\d)",
         # 1/25/2020; 25.1.2020
-        r"(?P<first>[0-3]?\d)(?P<sign>[/.-])(?P<second>[0-3]?\d)(?P=sign)(?P<year>(?:(?:19|20)\d\d)|\d\d)(?![\d/])",
+        r"(?P<first>[0-3]?\d)(?P<sign>[/.-])(?P<second>[0-3]?\d)(?P=sign)"
+        r"(?P<year>(?:(?:19|20)\d\d)|\d\d)(?![\d/])",
         # ____, 2020; [ ] day of [ ], 2020; nothing at all where a form was not filled in
         rf"(?:{_BLANK}\s?(?:day\sof\s)?(?:{_BLANK})?\s?)?,?\s?{_YEAR}",
     )
 )
 _FILL = (
     r"(?:[\s,:]{1,2}(?:\(\"?Agreement\"?\)|and|as|of|on|this|the|effective|entered|into|made|executed|delivered"
-    r"|dated|signed|is|was|are|hereby|with|effect|from|in|duplicate|shall|be|being|day|date|for|reference|agreed|upon)\b){0,12}[\s,:]{1,2}"
+    r"|dated|signed|is|was|are|hereby|with|effect|from|in|duplicate|shall|be|being|day|date|for|reference|agreed"
+    r"|upon)\b){0,12}[\s,:]{1,2}"
 )
+"""Words between `made` and its date."""
 _MADE = re.compile(
     rf"\b(?i:made|agreed?|entered\sinto|executed|concluded|signed|dated){_FILL}", re.IGNORECASE
 )
@@ -47,22 +50,24 @@ _DATE_LINE = re.compile(
 _COVER_DATE = re.compile(r"(?<!effective)\s(?:date|dated)\s?:\s", re.IGNORECASE)
 _LETTER_DATE = re.compile(r"(?:^|\n)(?=[^\n]{6,40}(?:\n|$))")
 _BEHIND = re.compile(
-    rf"(?:\sref\.?\s[^\n,]{{1,40}}?)?(?:[\s,]{{1,2}}\((?:[^()]{{0,120}})\))?[\s,]{{1,2}}(?:dated|made|entered\sinto|executed|effective|with\san?\seffective\sdate){_FILL}",
+    r"(?:\sref\.?\s[^\n,]{1,40}?)?(?:[\s,]{1,2}\((?:[^()]{0,120})\))?[\s,]{1,2}"
+    rf"(?:dated|made|entered\sinto|executed|effective|with\san?\seffective\sdate){_FILL}",
     re.IGNORECASE,
 )
 _EFFECTIVE = re.compile(
-    r"\b(?:effective|effect)\b(?:\sdate\sof\sthis\s[\w\s]{1,40}\b(?:shall\sbe|is):?)?(?:[\s,:]{1,2}(?:as|of|on|from|and|the|this|for|all|purposes|with"
-    r"|in|upon|entered|into|made)\b){0,8}[\s,:]{1,2}",
+    r"\b(?:effective|effect)\b(?:\sdate\sof\sthis\s[\w\s]{1,40}\b(?:shall\sbe|is):?)?"
+    r"(?:[\s,:]{1,2}(?:as|of|on|from|and|the|this|for|all|purposes|with|in|upon|entered|into|made)\b){0,8}[\s,:]{1,2}",
     re.IGNORECASE,
 )
 _CALLED_EFFECTIVE = re.compile(
-    r"[\s,]{0,2}(?:\(|the\s[\"“])(?:(?:the|hereinafter|herein|called|referred|to|as)\s){0,5}[\"“]?(?:agreement\s)?effective"
-    r"\sdate",
+    r"[\s,]{0,2}(?:\(|the\s[\"“])(?:(?:the|hereinafter|herein|called|referred|to|as)\s){0,5}[\"“]?"
+    r"(?:agreement\s)?effective\sdate",
     re.IGNORECASE,
 )
 """Calls the date before it the effective one: `(the “Effective Date”)`."""
 _EFFECTIVE_LINE = re.compile(
-    r"(?:(?:^|\n)(?:\W|\d{1,2}(?:\.\d{1,2})?[.)]?\s)?(?:contract\s|agreement\s)?|\b\d{1,2}\.\s)effective\sdate\s?[:|]?\s(?:[:|]\s)?",
+    r"(?:(?:^|\n)(?:\W|\d{1,2}(?:\.\d{1,2})?[.)]?\s)?(?:contract\s|agreement\s)?|\b\d{1,2}\.\s)"
+    r"effective\sdate\s?[:|]?\s(?:[:|]\s)?",
     re.IGNORECASE,
 )
 _MEANS = re.compile(
@@ -70,9 +75,10 @@ _MEANS = re.compile(
     re.IGNORECASE,
 )
 _SAME_DAY = re.compile(
-    r"\beffective\s(?:as\sof\s|on\s|from\s)?(?:the\s)?(?:date|day)(?:\sand\syear)?\s(?:set\sforth|first|of\sexecution"
-    r"\sfirst)\s(?:above|below|written|listed|set|herein)"
-    r"|\bas\sof\sthe\s(?:latest|later|last)\s(?:date|of\sthe\sdates)[^.;()]{0,80}\((?:the\s)?[\"“]effective\sdate",
+    r"\beffective\s(?:as\sof\s|on\s|from\s)?(?:the\s)?(?:date|day)(?:\sand\syear)?\s"
+    r"(?:set\sforth|first|of\sexecution\sfirst)\s(?:above|below|written|listed|set|herein)"
+    r"|\bas\sof\sthe\s(?:latest|later|last)\s(?:date|of\sthe\sdates)[^.;()]{0,80}\((?:the\s)?[\"“]effective"
+    r"\sdate",
     re.IGNORECASE,
 )
 """Says that the agreement has effect from when it is made, or from the last signature."""
@@ -156,32 +162,18 @@ def _own(opening: Passage, lead: re.Pattern[str], start: int, end: int) -> State
 
 
 def _first(passage: Passage, lead: re.Pattern[str], start: int, end: int) -> StatedDate | None:
-    return next(_all(passage, lead, start, end), None)
-
-
-def _all(passage: Passage, lead: re.Pattern[str], start: int, end: int) -> Iterator[StatedDate]:
-    return (stated for stated, _ in _with_ends(passage, lead, start, end))
-
-
-def _with_ends(
-    passage: Passage, lead: re.Pattern[str], start: int, end: int
-) -> Iterator[tuple[StatedDate, int]]:
-    """The dates right behind a lead, and where each ends."""
-    for match in lead.finditer(passage.text, start, end):
-        found = _match(passage.text, match.end())
-        stated = _stated(passage, found) if found else None
-        if found and stated:
-            yield stated, found.end()
+    """The first date right behind a lead."""
+    leads = lead.finditer(passage.text, start, end)
+    return next((stated for match in leads if (stated := _at(passage, match.end()))), None)
 
 
 def _signed(signatures: Passage) -> StatedDate | None:
     """The first date that signatures give in words: `IN WITNESS WHEREOF … on this 3rd day of May`."""
     text = signatures.text
     for match in _SIGNED_AS_OF.finditer(text):
-        if _SIGNING.search(text, max(0, match.start() - _ANOTHER), match.start()):
-            stated = _at(signatures, match.end())
-            if stated is not None:
-                return stated
+        signing = _SIGNING.search(text, max(0, match.start() - _ANOTHER), match.start())
+        if signing and (stated := _at(signatures, match.end())):
+            return stated
     return None
 
 

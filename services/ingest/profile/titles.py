@@ -13,7 +13,7 @@ from services.ingest.profile.vocabulary import ACRONYMS, BARE_TITLES, TITLE_LINK
 
 _NOUN = (
     r"(?:agreements?|contracts?|leases?|licen[sc]es?|addendum|amendments?|supplements?|deeds?|guarant(?:y|ee)"
-    r"|memorandum\sof\s(?:understanding|agreement)|(?:letter|heads|statement)\sof\s(?:intent|work|agreement|terms)"
+    r"|memorandum\sof\s(?:understanding|agreement)|(?:letter|heads)\sof\s(?:intent|agreement|terms)|statement\sof\swork"
     r"|terms\s(?:and|&)\sconditions|terms\sof\s(?:use|service|sale|supply)|terms|conditions|policy"
     r"|schedules?|undertaking|order\sform|notices?(?:\s\d[\d-]*)?|indenture|protocol|guidelines|declaration"
     r"|\w*vertrag|\w*vereinbarung|\w*bedingungen|contrats?|convention|contrato|convenio|contratto|accordo"
@@ -26,32 +26,46 @@ _STARTS_WITH_NOUN = re.compile(
     r"(?i:^(?:contrat|convention|contrato|convenio|contratto|accordo|acuerdo|accord|amendment|addendum|deed"
     r"|supplement|memorandum|terms|notice|amended\sand\srestated)\b)"
 )
+_CALLED_WORD = (
+    r"(?!(?i:(?:exhibit|this|is|shall|will|may)\b|agreement,))"
+    r"[A-Z0-9](?:[^\s()\"“”;:.,]|[.,](?!\s)|(?<=No)\.){0,30}"
+)
 _ECHO = re.compile(
-    r"\b(?i:this)\s(?P<title>(?:(?!(?i:(?:exhibit|this|is|shall|will|may)\b|agreement,))[A-Z0-9](?:[^\s()\"“”;:.,]|[.,](?![\s])|(?<=No)\.){0,30},?\s(?:(?:and|of|for|the|to|in|on|&|/|-|–)\s){0,2}){0,14}"
+    rf"\b(?i:this)\s(?P<title>(?:{_CALLED_WORD},?\s(?:(?:and|of|for|the|to|in|on|&|/|-|–)\s){{0,2}}){{0,14}}"
     rf"(?=[A-Z])(?i:{_NOUN}|exhibit\s\W?[A-Z\d]\b))(?=[\s,.(])"
 )
+"""What a text calls itself: `This Consulting Agreement`."""
 _CUT = re.compile(
-    r"(?i:[\s,(–-]{1,3}(?:by\sand\s)?\b(?:between|among|amongst|dated|made|entered|effective|this|whereas|regarding"
-    r"|concerning|offering|ref|contract\s(?:no|number|identification)|agreement\s(?:no|number)|dear|party\s[ab]|date:"
-    r"|table\sof\scontents|version)\b)|\s\(|[;:\[]|\s[-–—]\s|\s[“\"]|(?<!\b[Nn][Oor])(?<!Inc)(?<!INC)\.\s"
+    r"(?i:[\s,(–-]{1,3}(?:by\sand\s)?\b(?:between|among|amongst|dated|made|entered|effective|this|whereas"
+    r"|regarding|concerning|offering|ref|contract\s(?:no|number|identification)|agreement\s(?:no|number)|dear"
+    r"|party\s[ab]|date:|table\sof\scontents|version)\b)"
+    r"|\s\(|[;:\[]|\s[-–—]\s|\s[“\"]|(?<!\b[Nn][Oor])(?<!Inc)(?<!INC)\.\s"
 )
 """Where the words of a title end, if not at the end of its line."""
 _BEFORE = re.compile(
-    r"(?i:\[[^\[\]]{1,40}\]\s|\([^()]{1,30}\)\s|schedule\s\w{1,3}\s|(?:exhibit|ex|annex|appendix|attachment)[\s.-]{1,3}[\w.()\[\]#-]{1,14}(?:\sto\b)?[\s:–-]*"
-    r"|execution\s(?:version|copy)\s?|final\sversion\s?|\[?form\]\s|form\sof\s|confidential\b(?:\streatment\srequested)?\s?"
-    r"|draft\s|copy\s|\W{1,6}\s?|the\s|page\s\d+\s(?:of\s\d+\s)?|-?\d+\s?-\s|conformed\scopy\s|private\s(?:and|&)\sconfidential\s"
-    r"|strictly\s)*"
+    r"(?i:\[[^\[\]]{1,40}\]\s|\([^()]{1,30}\)\s|schedule\s\w{1,3}\s"
+    r"|(?:exhibit|ex|annex|appendix|attachment)[\s.-]{1,3}[\w.()\[\]#-]{1,14}(?:\sto\b)?[\s:–-]{0,5}"
+    r"|execution\s(?:version|copy)\s?|final\sversion\s?|conformed\scopy\s|draft\s|copy\s|\[?form\]\s|form\sof\s"
+    r"|private\s(?:and|&)\sconfidential\s|confidential\b(?:\streatment\srequested)?\s?|strictly\s"
+    r"|page\s\d+\s(?:of\s\d+\s)?|-?\d+\s?-\s|the\s|\W{1,6}\s?)*"
 )
 """What may stand before a title in its line."""
-_CAPITAL_RUN = re.compile(
-    r"(?<![\w.])(?=[A-Z])(?:(?!(?:THIS|BETWEEN|BY|DATED|MADE|EXHIBIT|WHEREAS)\b)[A-Z0-9](?:[A-Z0-9&/'’#°-]|\.(?=\S)|(?<=NO)\.){0,30},?\s"
-    r"(?:(?:and|of|for|to|the|in|&)\s)?){0,14}?"
-    r"(?:[A-Z&/'’-]{0,30}(?:AGREEMENT|CONTRACT|LEASE|LICEN[SC]E|ADDENDUM|AMENDMENT|POLICY|TERMS\sAND\sCONDITIONS))(?!\s(?:AND|&|OR|AGREEMENT|CONTRACT)\b|,\s)"
-    r"(?:\s(?:NO\.?\s|#)?\d{1,3})?(?:\s(?:TO|OF)\s(?:THE\s)?(?:[A-Z&/'’,-]{1,30}\s){0,10}?(?:AGREEMENT|CONTRACT|LEASE))?(?![\w])"
+_CAPITAL_NOUN = r"(?:AGREEMENT|CONTRACT|LEASE|LICEN[SC]E|ADDENDUM|AMENDMENT|POLICY|TERMS\sAND\sCONDITIONS)"
+_CAPITAL_WORD = (
+    r"(?!(?:THIS|BETWEEN|BY|DATED|MADE|EXHIBIT|WHEREAS)\b)"
+    r"[A-Z0-9](?:[A-Z0-9&/'’#°-]|\.(?=\S)|(?<=NO)\.){0,30}"
 )
+_CAPITAL_RUN = re.compile(
+    rf"(?<![\w.])(?=[A-Z])(?:{_CAPITAL_WORD},?\s(?:(?:and|of|for|to|the|in|&)\s)?){{0,14}}?"
+    rf"(?:[A-Z&/'’-]{{0,30}}{_CAPITAL_NOUN})(?!\s(?:AND|&|OR|AGREEMENT|CONTRACT)\b|,\s)"
+    r"(?:\s(?:NO\.?\s|#)?\d{1,3})?"
+    r"(?:\s(?:TO|OF)\s(?:THE\s)?(?:[A-Z&/'’,-]{1,30}\s){0,10}?(?:AGREEMENT|CONTRACT|LEASE))?(?![\w])"
+)
+"""A title in capitals anywhere in a line."""
 _FIRST_WORDS = re.compile(
     r"(?!(?:This|The|In|Under|Each|Any|Upon|As)\b)(?:(?:[A-Z][\w&/'’-]{0,30},?|and|of|for|to|the|&)\s){1,10}?"
-    r"(?:Agreement|Contract|Addendum|Lease|Policy|Terms\sand\sConditions)(?=\s(?!N[or]\b|Number|Id)(?:[A-Z\d{\[*(]|$)|$)"
+    r"(?:Agreement|Contract|Addendum|Lease|Policy|Terms\sand\sConditions)"
+    r"(?=\s(?!N[or]\b|Number|Id)(?:[A-Z\d{\[*(]|$)|$)"
 )
 """A title in title case that a line begins with and does not stop at."""
 _LETTER = re.compile(r"\b(?i:this)\s((?i:letter)\s(?i:agreement|of\sintent))\b")
