@@ -49,14 +49,12 @@ def corpus_files(corpus: str, data: Path) -> list[SourceFile]:
 
 def corpus_folder(corpus: str, data: Path) -> Path:
     """Where the files of a corpus lie below the folder of evaluation data."""
-    return (
-        data
-        / {
-            "cuad": "cuad/dev/corpus",
-            "contractnli": "contractnli/dev/corpus",
-            "cuad_pdf": "cuad_pdf/dev/pdf",
-        }[corpus]
-    )
+    folders = {
+        "cuad": "cuad/dev/corpus",
+        "contractnli": "contractnli/dev/corpus",
+        "cuad_pdf": "cuad_pdf/dev/pdf",
+    }
+    return data / folders[corpus]
 
 
 def _cuad(name: str) -> Callable[[Path], list[Question]]:

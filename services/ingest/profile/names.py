@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\s,;:()\"“”\[\]]{1,60}")
 _IN_PARENTHESES = re.compile(r"(?:\s?\((?:[A-Z][\w.&]{0,25}\s?){1,3}\)){1,2}(?=[\s,])")
 _OF_PLACE = re.compile(r"\s(?:of|OF)(?:[ ][A-Z][\w.]{1,20}){1,2}(?=[\s,;(.]|$)")
 _NEXT_FORM = re.compile(r",?\s(?:\((?P<aside>[^\s,;:()]{1,15})\)|(?P<word>[^\s,;:()]{1,15}))")
-_OF_NUMBERS = re.compile(r"\d\.\d|\s\d+\s.*\s\d+\b|\s\d+\s[A-Z][a-z]|[A-Z]{2}\s\d{5}")
+_OF_NUMBERS = re.compile(r"^\d{5}|\d\.\d|\s\d+\s.*\s\d+\b|\s\d+\s[A-Z][a-z]|[A-Z]{2}\s\d{5}")
 _PARTNERS = re.compile(r",\s(?:[A-Z]\w{1,20},\s){0,2}[A-Z]\w{1,20},?\s&\s[A-Z]")
 """Goes on behind the first of several partners: `Quill, Marrow & Farrant, Inc.`."""
 _JOINED = re.compile(r"(?i:and)\s([A-Za-z]{3,20})\b")
@@ -101,9 +101,14 @@ def folded(name: str) -> str:
 def may_name(words: str) -> bool:
     """Whether words may name a party: no number, place or company form alone, no line of contents."""
     wordy = re.search(r"[^\W\d_]{2}", words) is not None and not all(map(is_form, words.split()))
-    if not has_form(words) and not OFFICES.isdisjoint(words.lower().split()):
+    if not has_form(words) and is_office(words):
         return False
     return wordy and words.split()[0].lower() not in SECOND_HALVES and _OF_NUMBERS.search(words) is None
+
+
+def is_office(words: str) -> bool:
+    """Whether words tell what somebody is in a company: `Senior Vice President`."""
+    return not OFFICES.isdisjoint(words.lower().replace(",", " ").split())
 
 
 def within_partners(text: str, comma: int) -> bool:

@@ -56,7 +56,7 @@ _SAID = re.compile(r"(?<=[\w)\"”][\w)\"”][\w)\"”])\.\s(?!Here)[A-Z]")
 """The end of the sentence that names a party."""
 _SENTENCE_END = re.compile(r"[\w)\"”]{3,}\.\s[A-Z]")
 _ASIDE = re.compile(r"\([^()]{0,400}\)")
-_BLANK = re.compile(r"[_\]●•]+")
+_BLANK = re.compile(r"[_\]●•…]+|\.{3,}")
 """Where a name is left out."""
 _COURTESY = r"(?:Mr|Ms|Mrs|Miss|Dr|Prof)\.?"
 _DEAR = re.compile(rf"\nDear\s{_COURTESY}\s([A-Z][\w'’-]{{1,30}})")
@@ -222,7 +222,7 @@ def _behind_labels(opening: Passage) -> list[_Found]:
 
 
 def _addressed(opening: Passage) -> list[_Found]:
-    """The person whom a letter addresses by surname, by the name above the text: `Dear Ms. Farrant`."""
+    """The person whom a letter addresses, but not for a company: `Dear Ms. Farrant` names her surname."""
     dear = _DEAR.search(opening.text, 0, _HEAD)
     if dear is None:
         return []
@@ -230,7 +230,9 @@ def _addressed(opening: Passage) -> list[_Found]:
         rf"\n(?:{_COURTESY}\s)?((?:[A-Z][\w.'’-]{{0,30}}\s){{1,3}}{re.escape(dear[1])})(?=[\n,])"
     )
     above = name.search(opening.text, 0, dear.start())
-    return [_Found(opening, above.start(1), above.end(1))] if above else []
+    if above is None or names.is_office(opening.text[above.end() + 1 :].split("\n", 1)[0]):
+        return []
+    return [_Found(opening, above.start(1), above.end(1))]
 
 
 def _signing(signatures: Passage) -> list[_Found]:

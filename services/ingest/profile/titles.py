@@ -13,7 +13,7 @@ from services.ingest.profile.vocabulary import ACRONYMS, BARE_TITLES, TITLE_LINK
 
 _NOUN = (
     r"(?:agreements?|contracts?|leases?|licen[sc]es?|addendum|amendments?|supplements?|deeds?|guarant(?:y|ee)"
-    r"|memorandum\sof\s(?:understanding|agreement)|(?:letter|heads)\sof\s(?:intent|agreement|terms)|statement\sof\swork"
+    r"|memorandum\sof\s(?:understanding|agreement)|(?:letter|heads)\sof\s(?:intent|agreement|terms)|statement(?:\sof\swork)?"
     r"|terms\s(?:and|&)\sconditions|terms\sof\s(?:use|service|sale|supply)|terms|conditions|policy"
     r"|schedules?|undertaking|order\sform|notices?(?:\s\d[\d-]*)?|indenture|protocol|guidelines|declaration"
     r"|\w*vertrag|\w*vereinbarung|\w*bedingungen|contrats?|convention|contrato|convenio|contratto|accordo"

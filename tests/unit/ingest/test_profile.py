@@ -171,6 +171,11 @@ def test_a_letter_is_between_its_writer_and_the_person_whom_it_addresses():
     assert found.dated.iso == "2019-03-03"
 
 
+def test_a_letter_to_an_officer_is_not_between_its_writer_and_him():
+    lines = "Mr. Emil Tarn\nSenior Vice President\nZeta Works", "Dear Mr. Tarn:", "We write about glass."
+    assert parties("March 3, 2019", *lines) == []
+
+
 def test_a_letter_is_of_the_date_above_its_address():
     found = card(
         "AGENCY AGREEMENT",
