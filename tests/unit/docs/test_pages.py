@@ -10,7 +10,12 @@ import typer.main
 from cli.main import app
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("examples/*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(ROOT.glob("docs/**/*.md")),
+    *sorted(ROOT.glob("examples/*.md")),
+]
 SETTINGS = re.findall(r"^#(CLAUSEGATE_\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
 COMMAND = re.compile(r"(?:^|\.venv/bin/|\$ |\| )clausegate ([a-z][^\n|#>&]*)", re.MULTILINE)
 COMMANDS = typer.main.get_command(app)
@@ -74,3 +79,11 @@ def test_commands_are_found_and_what_is_unknown_in_them():
     assert unknown(["keys", "create", "--scope", "query"]) is None
     assert unknown(["keys", "create", "--scopes", "query"]) == "--scopes"
     assert unknown(["key"]) == "key"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_line_of_prose_can_be_read_without_scrolling(page):
+    blocks = page.read_text().split("```")
+    prose = [line for block in blocks[::2] for line in block.splitlines() if not line.startswith("|")]
+
+    assert [line for line in prose if len(line) > 140] == []
