@@ -15,22 +15,24 @@ _YEAR = r"(?P<year>(?:1[89]|20)\d\d)(?!\d)"
 _DAY = r"(?P<day>(?<!\d)[0-3]?\d)\s?(?:st|nd|rd|t\s?h|d)?(?![\dA-Za-z])"
 _WORDED = r"(?P<worded>[a-z]{5,7}(?:[\s-][a-z]{5,7})?)(?:\s\(\w{1,5}\))?"
 _BLANK = r"(?:[_●•*]{1,20}|\[[^\[\]\d]{0,15}\])"
-_FORMS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        # January 5th, 2020; January __, 2020; January 2020
-        rf"{_MONTH}\s?(?:{_DAY}|{_BLANK})?\s?,?\s?{_YEAR}",
-        # 5 January 2020; 5th day of January, 2020; the first day of January 2020; ____ day of January, 2020
+_FORMS = (
+    # January 5th, 2020; January __, 2020; January 2020
+    re.compile(rf"{_MONTH}\s?(?:{_DAY}|{_BLANK})?\s?,?\s?{_YEAR}", re.IGNORECASE),
+    # 5 January 2020; 5th day of January, 2020; the first day of January 2020; ____ day of January, 2020
+    re.compile(
         rf"(?:{_DAY}|{_WORDED}|{_BLANK})?\s?(?:day\s)?(?:of\s)?(?:-{{2,9}}\s)?{_MONTH}"
         rf"(?:\sday)?\s?,?\s?(?:of\s)?{_YEAR}",
-        # 2020-01-05
-        r"(?P<year>(?:1[89]|20)\d\d)-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?!\d)",
-        # 1/25/2020; 25.1.2020
+        re.IGNORECASE,
+    ),
+    # 2020-01-05
+    re.compile(r"(?P<year>(?:1[89]|20)\d\d)-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?!\d)"),
+    # 1/25/2020; 25.1.2020
+    re.compile(
         r"(?P<first>[0-3]?\d)(?P<sign>[/.-])(?P<second>[0-3]?\d)(?P=sign)"
-        r"(?P<year>(?:(?:19|20)\d\d)|\d\d)(?![\d/])",
-        # ____, 2020; [ ] day of [ ], 2020; nothing at all where a form was not filled in
-        rf"(?:{_BLANK}\s?(?:day\sof\s)?(?:{_BLANK})?\s?)?,?\s?{_YEAR}",
-    )
+        r"(?P<year>(?:(?:19|20)\d\d)|\d\d)(?![\d/])"
+    ),
+    # ____, 2020; [ ] day of [ ], 2020; nothing at all where a form was not filled in
+    re.compile(rf"(?:{_BLANK}\s?(?:day\sof\s)?(?:{_BLANK})?\s?)?,?\s?{_YEAR}", re.IGNORECASE),
 )
 _FILL = (
     r"(?:[\s,:]{1,2}(?:\(\"?Agreement\"?\)|and|as|of|on|this|the|effective|entered|into|made|executed|delivered"

@@ -98,32 +98,32 @@ _MORE = 2
 """Words that a heading may have before those by which the text calls the agreement."""
 
 _KINDS = (
-    (Kind.AMENDMENT, r"amendment|addendum|supplement(?!ar)|amending"),
-    (Kind.CONFIDENTIALITY, r"confidential|non-?\s?disclosure|\bnda\b|secrecy"),
-    (Kind.CONSULTING, r"consult"),
-    (Kind.FRANCHISE, r"franchis"),
-    (Kind.JOINT_VENTURE, r"joint venture"),
-    (Kind.LEASE, r"\bleases?\b|tenancy|rental"),
-    (Kind.EMPLOYMENT, r"employ|separation|severance"),
-    (Kind.HOSTING, r"hosting|co-?location"),
-    (Kind.OUTSOURCING, r"outsourc"),
-    (Kind.DISTRIBUTION, r"distribut|resell|\bagency\b|dealer|sales representative|remarketing"),
-    (Kind.SPONSORSHIP, r"sponsor|endorsement"),
-    (Kind.MANUFACTURING, r"manufactur"),
-    (Kind.SUPPLY, r"suppl(?:y|ies)"),
-    (Kind.MAINTENANCE, r"maintenance|support"),
-    (Kind.LICENCE, r"licen[sc]|lizenz"),
-    (Kind.COLLABORATION, r"collaborat|alliance|co-?operation|co-?branding|teaming|partnership"),
-    (Kind.DEVELOPMENT, r"develop"),
-    (Kind.MARKETING, r"marketing|promotion|affiliate|advertis|referral"),
-    (Kind.TRANSPORTATION, r"transport|freight|shipping|carriage"),
-    (Kind.LOAN, r"\bloan|credit|guarant|\bnote\b|security agreement|pledge"),
-    (Kind.PURCHASE, r"purchase|sale"),
-    (Kind.SERVICES, r"servic|\boperat|management|administration|statement of work"),
-    (Kind.POLICY, r"polic(?:y|ies)|guidelines"),
-    (Kind.NOTICE, r"\bnotice"),
-    (Kind.TERMS, r"terms|conditions"),
-    (Kind.SCHEDULE, r"schedule|price list|order form"),
+    (Kind.AMENDMENT, re.compile(r"amendment|addendum|supplement(?!ar)|amending")),
+    (Kind.CONFIDENTIALITY, re.compile(r"confidential|non-?\s?disclosure|\bnda\b|secrecy")),
+    (Kind.CONSULTING, re.compile(r"consult")),
+    (Kind.FRANCHISE, re.compile(r"franchis")),
+    (Kind.JOINT_VENTURE, re.compile(r"joint venture")),
+    (Kind.LEASE, re.compile(r"\bleases?\b|tenancy|rental")),
+    (Kind.EMPLOYMENT, re.compile(r"employ|separation|severance")),
+    (Kind.HOSTING, re.compile(r"hosting|co-?location")),
+    (Kind.OUTSOURCING, re.compile(r"outsourc")),
+    (Kind.DISTRIBUTION, re.compile(r"distribut|resell|\bagency\b|dealer|sales representative|remarketing")),
+    (Kind.SPONSORSHIP, re.compile(r"sponsor|endorsement")),
+    (Kind.MANUFACTURING, re.compile(r"manufactur")),
+    (Kind.SUPPLY, re.compile(r"suppl(?:y|ies)")),
+    (Kind.MAINTENANCE, re.compile(r"maintenance|support")),
+    (Kind.LICENCE, re.compile(r"licen[sc]|lizenz")),
+    (Kind.COLLABORATION, re.compile(r"collaborat|alliance|co-?operation|co-?branding|teaming|partnership")),
+    (Kind.DEVELOPMENT, re.compile(r"develop")),
+    (Kind.MARKETING, re.compile(r"marketing|promotion|affiliate|advertis|referral")),
+    (Kind.TRANSPORTATION, re.compile(r"transport|freight|shipping|carriage")),
+    (Kind.LOAN, re.compile(r"\bloan|credit|guarant|\bnote\b|security agreement|pledge")),
+    (Kind.PURCHASE, re.compile(r"purchase|sale")),
+    (Kind.SERVICES, re.compile(r"servic|\boperat|management|administration|statement of work")),
+    (Kind.POLICY, re.compile(r"polic(?:y|ies)|guidelines")),
+    (Kind.NOTICE, re.compile(r"\bnotice")),
+    (Kind.TERMS, re.compile(r"terms|conditions")),
+    (Kind.SCHEDULE, re.compile(r"schedule|price list|order form")),
 )
 
 
@@ -151,7 +151,7 @@ def kind_of(title: Title | None) -> Kind:
     if title is None:
         return Kind.OTHER
     said = title.text.lower()
-    return next((kind for kind, pattern in _KINDS if re.search(pattern, said)), Kind.OTHER)
+    return next((kind for kind, pattern in _KINDS if pattern.search(said)), Kind.OTHER)
 
 
 def amended(opening: Passage, title: Title | None, made: StatedDate | None) -> Amended | None:
@@ -178,7 +178,7 @@ def _title_behind(text: str, start: int) -> _Words | None:
 def _dated(opening: Passage, words: _Words, made: StatedDate | None) -> StatedDate | None:
     """The date behind a title, or behind its last words where they are said again, unless it is `made`."""
     last = opening.text[words.start : words.end].split()[-2:]
-    said_again = re.compile(r"\s".join(map(re.escape, last)), re.IGNORECASE)
+    said_again = re.compile(re.escape(" ".join(last)).replace(r"\ ", r"\s"), re.IGNORECASE)
     mentions = said_again.finditer(opening.text, 0, _HEAD)
     found = (dates.behind(opening, mention.end()) for mention in mentions)
     return next((dated for dated in found if dated and (made is None or dated.iso != made.iso)), None)
@@ -311,7 +311,7 @@ def _repeated(text: str, echo: _Words, heading: _Words | None) -> _Words:
         said = text[heading.start : heading.end].lower()
         if one_line(said).endswith(one_line(called)) and len(said.split()) <= len(called.split()) + _MORE:
             return heading
-    pattern = re.compile(r"\s".join(map(re.escape, called.split())), re.IGNORECASE)
+    pattern = re.compile(re.escape(" ".join(called.split())).replace(r"\ ", r"\s"), re.IGNORECASE)
     for match in pattern.finditer(text, 0, echo.start):
         if text[match.start() : match.end()][0].isupper():
             return _Words(match.start(), match.end())
