@@ -133,7 +133,7 @@ def _stage(event: StreamQueryResponse) -> str:
 
 
 def _debug_json(record: DebugRecord) -> str:
-    """The record as LI-50 names its fields."""
+    """The debug record, its fields named as in the debug log."""
     return MessageToJson(
         record,
         preserving_proto_field_name=True,

@@ -20,7 +20,7 @@ WRITE_SECONDS = 86_400.0
 
 
 class Outcome(StrEnum):
-    """What one file came to (LI-5)."""
+    """What one file came to."""
 
     CREATED = "CREATED"
     UPDATED = "UPDATED"

@@ -98,7 +98,7 @@ def question_text(question: str) -> Text:
 
 
 def _answer_sections(response: QueryResponse, asked: Asked) -> Iterator[RenderableType]:
-    """Answer, Supporting Clauses, Definitions, Citations and Notes (LI-43), the empty ones left out."""
+    """Answer, Supporting Clauses, Definitions, Citations and Notes, the empty ones left out."""
     citations = {citation.number: citation for citation in response.citations}
     yield from section(
         "Answer", (_statement(each) for each in response.statements if not each.possibly_related)

@@ -21,7 +21,7 @@ class MatchLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What anybody needs to check a citation later (N-1), see `clausegate.corpus.v1.Certificate`."""
+    """What anybody needs to check a citation later, see `clausegate.corpus.v1.Certificate`."""
 
     document_sha256: str
     quote_sha256: str

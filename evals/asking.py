@@ -13,7 +13,7 @@ from evals.concurrency import in_order
 from evals.metrics import Passage
 
 POOL = 12
-"""Candidates looked at: what the answer service grades (LI-30)."""
+"""Candidates looked at: what the answer service grades."""
 NO_MODEL = "no chat model"
 """Who answers where no model is configured."""
 FAILURES_OF_MODELS = frozenset({"CONTRACT_FAILED", "MODEL_RATE_LIMITED", "UPSTREAM_UNAVAILABLE"})

@@ -105,7 +105,7 @@ class ExpectedChunk:
 
 @dataclass(frozen=True, slots=True)
 class ExampleQuestion:
-    """One entry of `questions.json` (LI-60)."""
+    """One entry of `questions.json`."""
 
     question_id: str
     text: str
@@ -117,7 +117,7 @@ class ExampleQuestion:
 
 
 class Kind(StrEnum):
-    """How a research question relates to the documents (SN-9)."""
+    """How a research question relates to the documents."""
 
     KEYWORD = "keyword"
     """It uses their words."""

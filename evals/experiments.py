@@ -14,7 +14,7 @@ FALSE_REFUSALS = 0.05
 """Operating point at which gates are compared."""
 
 COST = "$ per 1,000"
-"""US dollars at the price table, for a thousand questions (LI-62)."""
+"""US dollars at the price table, for a thousand questions."""
 
 Figures = Mapping[str, float]
 

@@ -27,7 +27,7 @@ def _ranking(hits: str, recall_precision: str) -> dict[str, float]:
 
 
 RESEARCH_TARGET = Mark(
-    "target (SN-10)",
+    "target",
     {
         "parse": 1.0,
         "schema": 0.95,

@@ -1,4 +1,4 @@
-"""Measures research snippets: what the model said before anything was checked, and what was delivered (SN-9).
+"""Measures research snippets: what the model said before anything was checked, and what was delivered.
 
 Raw rates come from the product's own recording of model calls, and from asking with `FLAG`, which delivers
 unverified snippets as such. What was delivered is compared with the chunks that the index holds, anew.
@@ -69,7 +69,7 @@ EXTRACTIVE = Way("extractive")
 
 
 def strategies() -> list[Way]:
-    """The ways to make a model return JSON (SN-8)."""
+    """The ways to make a model return JSON."""
     return [Way(one.value, one) for one in Strategy]
 
 

@@ -1,4 +1,4 @@
-"""Chat calls recorded to a file, and played back from it without any server (N-6).
+"""Chat calls recorded to a file, and played back from it without any server.
 
 A recording holds the replies, and so document text; of the requests it holds digests only.
 """

@@ -1,4 +1,4 @@
-"""Vectors of questions recorded to a file, and played back from it without any server (N-6).
+"""Vectors of questions recorded to a file, and played back from it without any server.
 
 Passages are embedded when a document is ingested, and then belong to the index that a replay runs over.
 """

@@ -86,7 +86,7 @@ class Note:
 
 
 class RefusalReason(StrEnum):
-    """Why a question is refused (LI-36)."""
+    """Why a question is refused."""
 
     NO_CHUNKS_RETRIEVED = "no_chunks_retrieved"
     CONFIDENCE_TOO_LOW = "confidence_too_low"
@@ -106,7 +106,7 @@ class GateRule(StrEnum):
 
 
 class GateTier(StrEnum):
-    """Which of the gate's rules apply: to graded candidates (LI-33) or to raw scores (LI-34)."""
+    """Which of the gate's rules apply: to graded candidates or to raw scores."""
 
     GRADED = "graded"
     RAW = "raw"
@@ -138,7 +138,7 @@ class TermHits:
 
 @dataclass(frozen=True, slots=True)
 class AbsenceEvidence:
-    """What was searched without finding an answer (N-4)."""
+    """What was searched without finding an answer."""
 
     index_revision: str
     documents_searched: int
@@ -198,7 +198,7 @@ class StageEstimate:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What answering would send to models; nothing was sent (N-10)."""
+    """What answering would send to models; nothing was sent."""
 
     WIRE: ClassVar = Wire(derived=frozenset({"max_cost_usd"}))
 

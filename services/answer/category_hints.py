@@ -1,4 +1,4 @@
-"""Hints for generating queries, by category: read once from a small TOML file (QG-4)."""
+"""Hints for generating queries, by category: read once from a small TOML file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lays out what a model is shown: chunks as data between markers that no document can hold (N-9).
+"""Lays out what a model is shown: chunks as data between markers that no document can hold.
 
 The markers carry a random code of the request, so that text of a document can neither end its block nor begin
 another; lines that only look like our layout are marked as text. Chunks are named by handles (`c1`, `c2`, …),

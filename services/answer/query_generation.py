@@ -1,4 +1,4 @@
-"""Search queries for a topic: exactly as many as asked for, all different, or an error (QG-1 to QG-4)."""
+"""Search queries for a topic: exactly as many as asked for, all different, or an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's text rewritten, with documents to look things up in (CH-10).
+"""A user's text rewritten, with documents to look things up in.
 
 What is checked of the result: its numbers, amounts, percentages, dates, clause numbers, names and links stand
 in the user's text or in a quote that was found in the documents; it says no `must`, `may` or `not` where

@@ -1,4 +1,4 @@
-"""Source text for a writer within a token budget: passages in the order of their documents (CH-10).
+"""Source text for a writer within a token budget: passages in the order of their documents.
 
 What gets in is decided by rank, best first, until one does not fit. It is shown in the order of source,
 document and position, each sentence of a document once.

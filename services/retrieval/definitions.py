@@ -110,7 +110,7 @@ def _first_document(definitions: Sequence[Definition], source: str) -> list[Defi
 
 
 def conflicting(definition: Definition, others: Sequence[Definition]) -> tuple[Definition, ...]:
-    """Definitions of the same term with other words from other documents (N-8), each wording once.
+    """Definitions of the same term with other words from other documents, each wording once.
 
     Those of other sources come first; at most `MAX_CONFLICTING`.
     """

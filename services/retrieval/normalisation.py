@@ -1,4 +1,4 @@
-"""Reduces a question to the words worth searching for (LI-20, LI-21)."""
+"""Reduces a question to the words worth searching for."""
 
 from __future__ import annotations
 

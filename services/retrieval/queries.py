@@ -45,7 +45,7 @@ class IndexBehind(Precondition):
 
 
 class SearchMode(StrEnum):
-    """How candidates are found (CH-8)."""
+    """How candidates are found."""
 
     HYBRID = "hybrid"
     KEYWORD = "keyword"

@@ -31,7 +31,7 @@ from services.retrieval.routing import Route, Routed
 from services.retrieval.store.port import Legs, Store
 
 WEAK_BM25 = 2.0
-"""KEYWORD_FIRST also asks the vectors when no keyword hit reaches this (CH-8)."""
+"""KEYWORD_FIRST also asks the vectors when no keyword hit reaches this."""
 ATTEMPTS = 3
 """Times that a search begins anew because a document that it found was replaced meanwhile."""
 

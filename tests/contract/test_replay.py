@@ -1,4 +1,4 @@
-"""N-6: what was recorded of a model gives the same bytes again, without any model."""
+"""What was recorded of a model gives the same bytes again, without any model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One truth (N-13): unary, folded stream and completed stream are equal, over gRPC, REST and SSE."""
+"""One truth: unary, folded stream and completed stream are equal, over gRPC, REST and SSE."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""X-4: one question through four processes to Weaviate and a model is one trace.
+"""One question through four processes to Weaviate and a model is one trace.
 
 What a collector gets of a day of such processes is listed in `docs/telemetry.md`, and what is listed arrives.
 """

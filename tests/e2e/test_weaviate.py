@@ -1,4 +1,4 @@
-"""X-6: the whole product over Weaviate says what it says over files.
+"""The whole product over Weaviate says what it says over files.
 
 The Weaviate is the fake, and the one that the environment names, if it names one.
 """

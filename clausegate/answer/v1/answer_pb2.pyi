@@ -113,7 +113,7 @@ class _RefusalReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._
     """No statement kept its quotes through verification."""
 
 class RefusalReason(_RefusalReason, metaclass=_RefusalReasonEnumTypeWrapper):
-    """Why a question is refused (LI-36)."""
+    """Why a question is refused."""
 
 REFUSAL_REASON_UNSPECIFIED: RefusalReason.ValueType  # 0
 """Never sent."""
@@ -176,9 +176,9 @@ class _GateTierEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     GATE_TIER_UNSPECIFIED: _GateTier.ValueType  # 0
     """Never sent."""
     GATE_TIER_GRADED: _GateTier.ValueType  # 1
-    """Candidates were graded (LI-33)."""
+    """Candidates were graded."""
     GATE_TIER_RAW: _GateTier.ValueType  # 2
-    """Grading was off: raw scores (LI-34)."""
+    """Grading was off: raw scores."""
 
 class GateTier(_GateTier, metaclass=_GateTierEnumTypeWrapper):
     """Which of the gate's rules apply."""
@@ -186,9 +186,9 @@ class GateTier(_GateTier, metaclass=_GateTierEnumTypeWrapper):
 GATE_TIER_UNSPECIFIED: GateTier.ValueType  # 0
 """Never sent."""
 GATE_TIER_GRADED: GateTier.ValueType  # 1
-"""Candidates were graded (LI-33)."""
+"""Candidates were graded."""
 GATE_TIER_RAW: GateTier.ValueType  # 2
-"""Grading was off: raw scores (LI-34)."""
+"""Grading was off: raw scores."""
 Global___GateTier: typing_extensions.TypeAlias = GateTier
 
 @typing.final
@@ -349,7 +349,7 @@ class DefinitionInUse(google.protobuf.message.Message):
     """The term whose definition uses this one; empty at depth 1."""
     @property
     def conflicting_citation_numbers(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
-        """`Citation.number` of other documents' definitions with other words (N-8)."""
+        """`Citation.number` of other documents' definitions with other words."""
 
     def __init__(
         self,
@@ -475,7 +475,7 @@ Global___TermHits: typing_extensions.TypeAlias = TermHits
 
 @typing.final
 class AbsenceEvidence(google.protobuf.message.Message):
-    """What was searched without finding an answer (N-4)."""
+    """What was searched without finding an answer."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -525,7 +525,7 @@ class Refusal(google.protobuf.message.Message):
     reason: Global___RefusalReason.ValueType
     """Machine-readable reason."""
     message: builtins.str
-    """Exactly `This is not addressed in the provided {SOURCES} documents.` (LI-40)."""
+    """Exactly `This is not addressed in the provided {SOURCES} documents.`"""
     missing: builtins.str
     """What is missing, one sentence."""
     declined_by_model: builtins.bool
@@ -632,7 +632,7 @@ class Metadata(google.protobuf.message.Message):
     index_revision: builtins.str
     """State of the index that was searched."""
     normalized_query: builtins.str
-    """The question as searched (LI-21)."""
+    """The question as searched."""
     prompt_version: builtins.str
     """Version of the prompt that produced the statements, e.g. `answer/1`; empty without a model."""
     grading_failure: builtins.str
@@ -755,7 +755,7 @@ Global___StageEstimate: typing_extensions.TypeAlias = StageEstimate
 
 @typing.final
 class DryRun(google.protobuf.message.Message):
-    """What answering would send to models; nothing was sent (N-10)."""
+    """What answering would send to models; nothing was sent."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 

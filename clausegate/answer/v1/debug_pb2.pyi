@@ -92,7 +92,7 @@ Global___DroppedReason: typing_extensions.TypeAlias = DroppedReason
 
 @typing.final
 class DebugRecord(google.protobuf.message.Message):
-    """How one query came to its answer, step by step (LI-50)."""
+    """How one query came to its answer, step by step."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -112,7 +112,7 @@ class DebugRecord(google.protobuf.message.Message):
     original_query: builtins.str
     """The question as asked."""
     normalized_query: builtins.str
-    """The question as searched (LI-21)."""
+    """The question as searched."""
     answer_generated: builtins.bool
     """Whether an answer was given; false for a refusal or a failure."""
     latency_ms: builtins.float

@@ -104,7 +104,7 @@ class _LintRuleEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     """
 
 class LintRule(_LintRule, metaclass=_LintRuleEnumTypeWrapper):
-    """What the claim lint looks for (N-3)."""
+    """What the claim lint looks for."""
 
 LINT_RULE_UNSPECIFIED: LintRule.ValueType  # 0
 """Never sent."""

@@ -246,7 +246,7 @@ class Retrieved(google.protobuf.message.Message):
     ROUTED_DOCUMENTS_FIELD_NUMBER: builtins.int
     INDEX_REVISION_FIELD_NUMBER: builtins.int
     normalized_query: builtins.str
-    """The question as searched (LI-21)."""
+    """The question as searched."""
     candidates: builtins.int
     """Candidates in the pool."""
     index_revision: builtins.str

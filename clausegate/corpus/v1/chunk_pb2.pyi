@@ -164,7 +164,7 @@ class Chunk(google.protobuf.message.Message):
     content_sha256: builtins.str
     """SHA-256 of `text` in UTF-8, 64 lower-case hexadecimal digits."""
     is_definitions: builtins.bool
-    """Whether the chunk defines terms (LI-10)."""
+    """Whether the chunk defines terms."""
     ordinal: builtins.int
     """Position in the document, from 0, without gaps."""
     generation: builtins.str

@@ -41,7 +41,7 @@ class _SearchModeEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._Enu
     """BM25; vectors only when it finds nothing or its best score is below 2.0."""
 
 class SearchMode(_SearchMode, metaclass=_SearchModeEnumTypeWrapper):
-    """How candidates are found (CH-8)."""
+    """How candidates are found."""
 
 SEARCH_MODE_UNSPECIFIED: SearchMode.ValueType  # 0
 """Means HYBRID."""
@@ -375,7 +375,7 @@ class SearchResponse(google.protobuf.message.Message):
     LEXICON_STEMS_FIELD_NUMBER: builtins.int
     INDEX_REVISION_FIELD_NUMBER: builtins.int
     normalized_query: builtins.str
-    """The question as searched (LI-21); equal to the question when nothing would be left of it."""
+    """The question as searched; equal to the question when nothing would be left of it."""
     clause_question: builtins.str
     """The question without the words that named its documents; equal to the question when not routed."""
     index_revision: builtins.str
@@ -533,7 +533,7 @@ class ResolvedDefinition(google.protobuf.message.Message):
 
     @property
     def conflicting(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.definition_pb2.Definition]:
-        """Definitions of the same term with other words, from other documents searched (N-8), each wording once; at most
+        """Definitions of the same term with other words, from other documents searched, each wording once; at most
         10, those of other sources first.
         """
 

@@ -1,4 +1,4 @@
-"""Compiles an article: read the documents, ask the model, check what it says, store it (CO-1 to CO-5).
+"""Compiles an article: read the documents, ask the model, check what it says, store it.
 
 An article is openly a model's text, and nobody may take it for evidence. What is checked all the same: its
 numbers, amounts, percentages, dates, clause numbers and links stand in the material; a sourced claim has a

@@ -1,4 +1,4 @@
-"""Leaves out of an article's prose what turns a sentence of the documents round (CO-3).
+"""Leaves out of an article's prose what turns a sentence of the documents round.
 
 Prose has no quotes. What can be compared is a sentence whose words nearly all stand in one sentence of the
 documents: that sentence may deny it, allow it under a condition only, or say it of other parties. Prose in

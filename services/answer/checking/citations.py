@@ -1,4 +1,4 @@
-"""Checks a citation that a caller sends: whether we signed it, and where its words stand now (N-1).
+"""Checks a citation that a caller sends: whether we signed it, and where its words stand now.
 
 Needs no model, and for the text no key either.
 """

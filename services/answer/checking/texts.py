@@ -1,4 +1,4 @@
-"""Checks a text that was written elsewhere against the documents, claim by claim, without a model (N-5).
+"""Checks a text that was written elsewhere against the documents, claim by claim, without a model.
 
 Every quote is searched for and read; `verification.grounding` says how a claim stands by what was found.
 """

@@ -1,4 +1,4 @@
-"""An answer: what the model must return, its prompt, and the contract's own rules (LI-40 to LI-43).
+"""An answer: what the model must return, its prompt, and the contract's own rules.
 
 The model states what passages say and copies the words that say it; chunks are named by handle. It never
 words a refusal: it says that the passages do not answer, and code refuses. Whether a quote stands in its

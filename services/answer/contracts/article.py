@@ -1,4 +1,4 @@
-"""An article compiled from documents: what the model must return, its prompt, and its rules (CO-1)."""
+"""An article compiled from documents: what the model must return, its prompt, and its rules."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ R = TypeVar("R", bound=Reply)
 
 
 class Strategy(StrEnum):
-    """How a model is made to return JSON (SN-8)."""
+    """How a model is made to return JSON."""
 
     PROMPT = "prompt"
     JSON_OBJECT = "json_object"

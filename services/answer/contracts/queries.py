@@ -1,4 +1,4 @@
-"""Search queries for a topic: what the model must return, its prompt, and its rules (QG-1 to QG-3).
+"""Search queries for a topic: what the model must return, its prompt, and its rules.
 
 A reply is read as JSON first: an object, or a bare array, also with words around it. Lines of plain text are
 the safety net. How it was read softens no rule: exactly as many queries as asked for, no two alike.

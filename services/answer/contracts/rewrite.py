@@ -1,4 +1,4 @@
-"""A user's text rewritten: what the model must return, its prompt, and the contract's rules (CH-10)."""
+"""A user's text rewritten: what the model must return, its prompt, and the contract's rules."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Verbatim snippets for a question: what the model must return, its prompt, and the contract's own rules.
 
 The model names chunks by handle. Ids, titles and locations are not asked of it: code takes them from the
-chunk behind the handle (SN-3). Whether `content` stands in that chunk is not a rule of the contract either:
-one invented snippet costs that snippet, not the others and a second call (SN-5).
+chunk behind the handle. Whether `content` stands in that chunk is not a rule of the contract either:
+one invented snippet costs that snippet, not the others and a second call.
 """
 
 from __future__ import annotations

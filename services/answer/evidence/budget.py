@@ -1,4 +1,4 @@
-"""Chooses the chunks that fit the token budget of an answer (LI-37, LI-38)."""
+"""Chooses the chunks that fit the token budget of an answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BudgetLimits:
 
 @dataclass(frozen=True, slots=True)
 class BudgetReport:
-    """What fitted (LI-38)."""
+    """What fitted."""
 
     target_tokens: int
     final_tokens: int

@@ -1,4 +1,4 @@
-"""Decides, before anything is answered, whether what was found is enough (LI-33, LI-34). Pure."""
+"""Decides, before anything is answered, whether what was found is enough. Pure."""
 
 from __future__ import annotations
 

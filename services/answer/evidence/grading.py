@@ -30,7 +30,7 @@ GRADE_LIMITS = ((0.50, 3), (0.40, 2), (0.20, 1))
 
 
 class Grading(StrEnum):
-    """Who grades candidates, and how (LI-32)."""
+    """Who grades candidates, and how."""
 
     BATCH = "batch"
     """A chat model, all of them in one call."""
@@ -119,7 +119,7 @@ def _distance(document_id: str, routed: Mapping[str, float]) -> float:
 
 
 def keep(ranked: Sequence[GradedCandidate], ratio: float, at_most: int) -> tuple[GradedCandidate, ...]:
-    """The candidates that score at least `ratio` of the best one, in order, at most `at_most` (LI-32).
+    """The candidates that score at least `ratio` of the best one, in order, at most `at_most`.
 
     A best score of 0 or less keeps the best alone: shares of it mean nothing.
     """
@@ -133,7 +133,7 @@ def keep(ranked: Sequence[GradedCandidate], ratio: float, at_most: int) -> tuple
 def keep_graded(
     ranked: Sequence[GradedCandidate], threshold: int, at_most: int
 ) -> tuple[GradedCandidate, ...]:
-    """The candidates that a model gave at least grade `threshold`, in order, at most `at_most` (LI-32).
+    """The candidates that a model gave at least grade `threshold`, in order, at most `at_most`.
 
     Where none has it, and the gate is off, the best alone.
     """

@@ -13,7 +13,7 @@ from services.answer.evidence.grading import Grading
 
 @dataclass(frozen=True, slots=True)
 class SnippetLimits:
-    """Which chunks a model is shown to extract snippets from: the best ones (SN-7)."""
+    """Which chunks a model is shown to extract snippets from: the best ones."""
 
     min_chunks: int = 5
     """Shown whatever they take."""

@@ -1,4 +1,4 @@
-"""Finds kept clauses that give different values for what looks like the same matter (N-8). Conservative.
+"""Finds kept clauses that give different values for what looks like the same matter. Conservative.
 
 Two sentences disagree when all of this holds: they stand in different documents; without their values and the
 commonest words they share at least six stems and 70 % of all their stems (Jaccard); both hold values of one

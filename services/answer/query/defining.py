@@ -1,4 +1,4 @@
-"""Definitions that come along with an answer: which terms, and where sources disagree (LI-13, N-8)."""
+"""Definitions that come along with an answer: which terms, and where sources disagree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What answering a question would send to models at most, told without sending any of it (N-10)."""
+"""What answering a question would send to models at most, told without sending any of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of an answer. They tell all of it: folded together again they are the answer (N-13)."""
+"""The events of an answer. They tell all of it: folded together again they are the answer."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Grades the candidates, keeps the best, and lets the gate decide (LI-31 to LI-34).
+"""Grades the candidates, keeps the best, and lets the gate decide.
 
 Whoever can grade does: a chat model, or local evidence where there is none or where it fails, whatever it
 fails with. A failure is not hidden: the judgement names it, and what is wrong with key, address or server
 meets the answer as well, which nothing stands in for. Two errors are no failure of the model:
 `BudgetExceeded`, since the caller has said what a query may cost, and `ReplayDiverged`, since a query that
-goes another way than its recording replays nothing (N-6).
+goes another way than its recording replays nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Has a chat model grade candidates: all in one call, or each in its own, all at once (LI-31, LI-32)."""
+"""Has a chat model grade candidates: all in one call, or each in its own, all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a query has come, and how that is told: to the log of debug records (LI-50), and to who asks.
+"""How far a query has come, and how that is told: to the log of debug records, and to who asks.
 
 What is told has the names, the shape and the enum names of `clausegate.answer.v1.DebugRecord`.
 """

@@ -1,4 +1,4 @@
-"""Words a refusal, and gathers what shows that the documents are silent (LI-40, N-4)."""
+"""Words a refusal, and gathers what shows that the documents are silent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORD = re.compile(r"\w[\w'’&.-]*\w")
 
 
 def refusal_message(sources: Sequence[str]) -> str:
-    """The exact sentence of LI-40; more than five sources, or none, are not named."""
+    """The one sentence of every refusal; more than five sources, or none, are not named."""
     named = ", ".join(source.upper() for source in sources) if len(sources) <= MAX_NAMED_SOURCES else ""
     return f"This is not addressed in the provided {named + ' ' if named else ''}documents."
 

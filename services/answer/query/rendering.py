@@ -1,4 +1,4 @@
-"""Puts an answer into words for people: plain text and Markdown, made from its fields alone (LI-43).
+"""Puts an answer into words for people: plain text and Markdown, made from its fields alone.
 
 Quotes are verbatim in `Citation.quote`; here runs of white space in them become one space, so that a quote
 stays on one line.

@@ -1,4 +1,4 @@
-"""The records of every call: audit (LI-51) at every exit, and the debug record (LI-50) of a query beside it.
+"""The records of every call: audit at every exit, and the debug record of a query beside it.
 
 Policy: the audit record is on disk before anything of an answer leaves. When it cannot be written, on a full
 or read-only disk, the call fails with UNAVAILABLE: an answer that nobody could account for later does not

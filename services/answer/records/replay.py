@@ -1,4 +1,4 @@
-"""The clock recorded beside the model's calls, and played back with them (N-6)."""
+"""The clock recorded beside the model's calls, and played back with them."""
 
 from __future__ import annotations
 

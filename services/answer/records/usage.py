@@ -1,4 +1,4 @@
-"""Counts what models cost, and stops a call that could cost more than is allowed (LI-62, N-10)."""
+"""Counts what models cost, and stops a call that could cost more than is allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps results for a while, so that a question is worked on once, also when many ask it at once (SN-11).
+"""Keeps results for a while, so that a question is worked on once, also when many ask it at once.
 
 Whoever asks first works; others with the same key wait, and take what was found. When the first one fails or
 goes away, the next in line works, on its own account and within its own deadline: nobody pays for, or fails

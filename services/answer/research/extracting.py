@@ -1,9 +1,9 @@
 """Finds the snippets of one question among the candidates of a search.
 
-Local grading and the gate come before the model: a question that nothing found bears on costs nothing
-(SN-4). A model does not grade here: the one call that would grade extracts, and may well return nothing
-(SN-2). So the gate asks less where a model decides next. Without one the sentences that score best are
-taken, and the gate is that of answers.
+Local grading and the gate come before the model: a question that nothing found bears on costs nothing. A
+model does not grade here: the one call that would grade extracts, and may well return nothing. So the gate
+asks less where a model decides next. Without a model the sentences that score best are taken, and the gate
+is that of answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Research queries: verbatim snippets of a project's documents for a question (SN-1 to SN-11).
+"""Research queries: verbatim snippets of a project's documents for a question.
 
 Where to look, search, extraction or what the cache holds, record. A question is searched every time: the
 search tells the state of the index, without which the cache could answer from what is no longer there.
@@ -145,7 +145,7 @@ class Research:
 def result_key(
     caller: Caller, found: Found, scope: Scope | None, wanted: Wanted, maker: tuple[str, str]
 ) -> Hashable:
-    """What a result depends on: queries that differ in any of it share none (SN-11).
+    """What a result depends on: queries that differ in any of it share none.
 
     The question counts as it is searched and, but for case and white space, as it was asked: “may I” and
     “must I” are searched alike and answered differently. `maker` is the model and the version of its prompt.

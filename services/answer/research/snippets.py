@@ -1,4 +1,4 @@
-"""Checks the passages that somebody says chunks hold, and delivers those that do (SN-3, SN-5). Pure.
+"""Checks the passages that somebody says chunks hold, and delivers those that do. Pure.
 
 What is delivered are the stored words, whole sentences of them, with what leads into them and their
 conditions, and with ids, title and location of the chunk.

@@ -1,4 +1,4 @@
-"""Judges claims by the words that are said to carry them, one by one, without a model (N-5).
+"""Judges claims by the words that are said to carry them, one by one, without a model.
 
 What holds an answer together holds here: a quote must stand in one chunk as `find_quote` sees it, and a claim
 must not say what the lint misses in its quotes, nor may both leave out a negation, a denial or a condition of

@@ -26,7 +26,7 @@ FORBIDDEN_PHRASES = (
     "it appears",
 )
 """Words of guesses and generalities. The prompt forbids them, and a statement with one does not leave unless
-its quote says it too (LI-42)."""
+its quote says it too."""
 _GUESS = re.compile(rf"\b(?:{'|'.join(FORBIDDEN_PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
 
 
@@ -37,7 +37,7 @@ def overstates(text: str, quotes: Sequence[str], question: str = "") -> bool:
 
 
 def guesses(text: str, quotes: Sequence[str]) -> bool:
-    """Whether a text holds a forbidden phrase that none of its quotes holds (LI-42)."""
+    """Whether a text holds a forbidden phrase that none of its quotes holds."""
     phrases = {" ".join(match.group().lower().split()) for match in _GUESS.finditer(text)}
     said = {" ".join(match.group().lower().split()) for quote in quotes for match in _GUESS.finditer(quote)}
     return not phrases <= said

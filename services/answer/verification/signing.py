@@ -1,4 +1,4 @@
-"""Signs citations, so that whoever holds the key can tell later that they are ours and unchanged (N-1).
+"""Signs citations, so that whoever holds the key can tell later that they are ours and unchanged.
 
 The signature is HMAC-SHA-256 over `canonical`; `docs/certificates.md` says how to check one by other means.
 """

@@ -31,9 +31,9 @@ CHUNKER_VERSION = "7"
 _LONGEST_TITLE = 500
 """Characters; nothing longer is a title, and it is repeated with every chunk."""
 _OPENING = 500
-"""Characters of a chunk in which the word makes it a definitions chunk (LI-10)."""
+"""Characters of a chunk in which the word makes it a definitions chunk."""
 _DEFINING_ENTRIES = 2
-"""Defining lines that make a definitions chunk (LI-10)."""
+"""Defining lines that make a definitions chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class ChunkLimits:
-    """How long chunks are, in words split at white space; the defaults are measured (CH-1)."""
+    """How long chunks are, in words split at white space; the defaults are measured."""
 
     target_words: int = 300
     """The aim; a chunk ends at the best boundary near it."""

@@ -11,7 +11,7 @@ from services.ingest.headings.captions import is_party
 from services.ingest.vocabulary import CAPTION_SMALL_WORDS, NOT_HEADING_LINES, NOT_HEADINGS
 
 _MAX_CAPITAL_WORDS = 9
-"""A line of ten words in capitals is text that shouts (CH-4)."""
+"""A line of ten words in capitals is text that shouts."""
 _MAX_TITLE_WORDS = 8
 MAX_CHARACTERS = 90
 """No longer line is a heading by its looks."""

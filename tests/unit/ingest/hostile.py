@@ -59,7 +59,7 @@ def check_text(document: ExtractedDocument) -> None:
 
 
 def check_chunks(document: ExtractedDocument, origin: Origin) -> None:
-    """What CH-12 asks of chunks, and that definitions stand in them."""
+    """The laws of chunks, and that definitions stand in them."""
     text = document.text
     chunks = cut(document, origin, CHUNKS)
     position = 0

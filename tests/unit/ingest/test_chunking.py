@@ -36,7 +36,7 @@ def paragraphs(*texts: str) -> ExtractedDocument:
 
 
 def assert_invariants(document: ExtractedDocument, chunks: tuple[Chunk, ...], limits: ChunkLimits) -> None:
-    """The laws of CH-12."""
+    """The laws of chunks, whatever the document."""
     found = headings.find(document)
     assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
     for chunk in chunks:

@@ -1,4 +1,4 @@
-"""Claim lint, without a model (N-3): what a statement says beyond its quotes.
+"""Claim lint, without a model: what a statement says beyond its quotes.
 
 Read `checking` first. `tokens` cuts text, `quantities`, `dates` and `factors` find numbers, amounts, dates,
 clause numbers and what multiplies them, `polarity` negations and modals, `governing` clauses that are denied

@@ -1,4 +1,4 @@
-"""Prompt and class of every contract belong together, and a version names both for good (CO-4)."""
+"""Prompt and class of every contract belong together, and a version names both for good."""
 
 from __future__ import annotations
 
