@@ -193,8 +193,15 @@ def _passed_on(tree: ast.Module, logged: ast.Call, event: ast.expr) -> set[str]:
         if isinstance(function, ast.FunctionDef) and logged in ast.walk(function):
             names = [each.arg for each in function.args.args if each.arg != "self"]
             if event.id in names:
-                return names_given_to(function.name, names.index(event.id))
+                return _texts_given_to(tree, function.name, names.index(event.id))
     raise AssertionError(f"where does {event.id} come from?")
+
+
+def _texts_given_to(tree: ast.Module, function: str, position: int) -> set[str]:
+    """The texts that calls of a module's own function have at a position, each of them spelled in place."""
+    events = {pattern(call.args[position]) for name, call in calls(tree) if name == function}
+    assert all(events), f"an event given to {function} is not spelled in place"
+    return events
 
 
 def _logged(event: str, module: str, level: str, call: ast.Call) -> tuple[LogEvent, bool]:

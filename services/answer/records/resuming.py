@@ -61,8 +61,9 @@ class Resuming:
             for end in (head.bytes, file.stat().st_size):
                 if _ends_with(file, end, head.record):
                     return self._followed(head, end, files[number:])
-        why = "audit records are missing that were written: see `clausegate audit verify`"
-        return self._set_aside(head, why)
+        return self._set_aside(
+            head, "audit records are missing that were written: see clausegate audit verify"
+        )
 
     def _new_head(self, name: str) -> Head:
         """The head of a new chain. Raises `AuditBroken` when there are records of one without its head."""
