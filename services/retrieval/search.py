@@ -74,7 +74,7 @@ class Candidate:
     chunk: Chunk
     vector: Ranked | None
     keyword: Ranked | None
-    fused_score: float
+    ranking_score: float
     evidence: LocalEvidence
     windows: tuple[WindowMatch, ...]
 

@@ -110,13 +110,21 @@ async def test_candidates_carry_raw_scores_ranks_evidence_and_windows(service):
     )
     assert evidence.similarity == max(window.similarity for window in best.windows)
     assert best.windows[0].span == best.chunk.span
-    assert best.fused_score == pytest.approx(evidence.combined)
+    assert best.ranking_score == pytest.approx(evidence.combined)
+
+
+async def test_the_former_field_of_the_ranking_score_is_filled_as_well(service):
+    response = await search(service, "What is the governing law?")
+
+    assert [candidate.fused_score for candidate in response.candidates] == [
+        candidate.ranking_score for candidate in response.candidates
+    ]
 
 
 async def test_candidates_are_sorted_and_distinct(service):
     response = await search(service, "fee and data")
 
-    scores = [candidate.fused_score for candidate in response.candidates]
+    scores = [candidate.ranking_score for candidate in response.candidates]
     assert scores == sorted(scores, reverse=True)
     assert len({candidate.chunk.chunk_id for candidate in response.candidates}) == len(scores)
     assert response.merged.count == response.vector.count + response.keyword.count
@@ -135,7 +143,7 @@ async def test_the_keyword_mode_runs_that_leg_alone(service):
     assert response.vector == wire.Leg()
     assert response.candidates[0].chunk.text == AGREEMENT.paragraphs[5]
     assert not response.candidates[0].HasField("vector_similarity")
-    assert response.candidates[0].fused_score == response.candidates[0].bm25_score
+    assert response.candidates[0].ranking_score == response.candidates[0].bm25_score
 
 
 async def test_the_vector_mode_runs_that_leg_alone(service):
@@ -144,7 +152,7 @@ async def test_the_vector_mode_runs_that_leg_alone(service):
     assert response.keyword == wire.Leg()
     assert response.candidates[0].chunk.text == AGREEMENT.paragraphs[5]
     assert not response.candidates[0].HasField("bm25_score")
-    assert response.candidates[0].fused_score == response.candidates[0].vector_similarity
+    assert response.candidates[0].ranking_score == response.candidates[0].vector_similarity
 
 
 async def test_keyword_first_leaves_the_vectors_alone_when_keywords_find_it(service):
@@ -255,7 +263,7 @@ async def test_a_question_that_names_its_document_is_answered_within_it(service)
     assert response.clause_question == "What notice of termination is needed"
     assert response.candidates[0].chunk.document_id == "leases/Kestrel.txt"
     assert "weeks of notice" in response.candidates[0].chunk.text
-    assert response.candidates[0].fused_score == pytest.approx(response.candidates[0].evidence.combined + 1)
+    assert response.candidates[0].ranking_score == pytest.approx(response.candidates[0].evidence.combined + 1)
 
 
 @pytest.mark.parametrize(

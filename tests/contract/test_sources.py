@@ -106,7 +106,7 @@ VOLATILE = {
     *("index_revision", "indexed_at", "finished_at", "latency", "query_id", "trace_id", "signature"),
     *("compiled_at", "created_at", "updated_at", "processing_time_ms"),
     *("context_tokens", "final_tokens", "prompt_tokens", "total_tokens", "cost_usd"),
-    *("timestamp", "latency_ms", "bm25", "bm25_score", "fused_score", "top_score"),
+    *("timestamp", "latency_ms", "bm25", "bm25_score", "fused_score", "ranking_score", "top_score"),
 }
 """What two calls of one caller differ in (prompts hold a random code), and BM25: see the tests of stores."""
 

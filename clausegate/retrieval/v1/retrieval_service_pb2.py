@@ -30,13 +30,15 @@ from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n/clausegate/retrieval/v1/retrieval_service.proto\x12\x17\x63lausegate.retrieval.v1\x1a clausegate/corpus/v1/chunk.proto\x1a%clausegate/corpus/v1/definition.proto\x1a#clausegate/corpus/v1/document.proto\x1a\x1f\x63lausegate/corpus/v1/span.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\":\n\x0f\x44ocumentVersion\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\t\"\x9a\x02\n\rSearchRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\x12\x31\n\x04mode\x18\x04 \x01(\x0e\x32#.clausegate.retrieval.v1.SearchMode\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x10\n\x08vector_k\x18\x06 \x01(\x05\x12\x11\n\tkeyword_k\x18\x07 \x01(\x05\x12\x12\n\nbackground\x18\x08 \x01(\x08\x12\x12\n\x05route\x18\t \x01(\x08H\x00\x88\x01\x01\x12:\n\x08\x61t_least\x18\n \x03(\x0b\x32(.clausegate.retrieval.v1.DocumentVersionB\x08\n\x06_route\":\n\x03Leg\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\x12\x16\n\ttop_score\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\x0c\n\n_top_score\".\n\x06Merged\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\x12\x15\n\runique_chunks\x18\x02 \x01(\x05\"K\n\x0bWindowMatch\x12(\n\x04span\x18\x01 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x12\n\nsimilarity\x18\x02 \x01(\x01\"c\n\rLocalEvidence\x12\x12\n\nsimilarity\x18\x01 \x01(\x01\x12\x15\n\rkeyword_share\x18\x02 \x01(\x01\x12\x15\n\rlexicon_share\x18\x03 \x01(\x01\x12\x10\n\x08\x63ombined\x18\x04 \x01(\x01\"\xf1\x02\n\tCandidate\x12*\n\x05\x63hunk\x18\x01 \x01(\x0b\x32\x1b.clausegate.corpus.v1.Chunk\x12\x1e\n\x11vector_similarity\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\nbm25_score\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x0bvector_rank\x18\x04 \x01(\x05H\x02\x88\x01\x01\x12\x19\n\x0ckeyword_rank\x18\x05 \x01(\x05H\x03\x88\x01\x01\x12\x13\n\x0b\x66used_score\x18\x06 \x01(\x01\x12\x38\n\x08\x65vidence\x18\x07 \x01(\x0b\x32&.clausegate.retrieval.v1.LocalEvidence\x12\x35\n\x07windows\x18\x08 \x03(\x0b\x32$.clausegate.retrieval.v1.WindowMatchB\x14\n\x12_vector_similarityB\r\n\x0b_bm25_scoreB\x0e\n\x0c_vector_rankB\x0f\n\r_keyword_rank\"A\n\nBackground\x12\x0c\n\x04mean\x18\x01 \x01(\x01\x12\x11\n\tdocuments\x18\x02 \x01(\x05\x12\x12\n\ncalibrated\x18\x03 \x01(\x08\"4\n\x0eRoutedDocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\"\xdf\x03\n\x0eSearchResponse\x12\x18\n\x10normalized_query\x18\x01 \x01(\t\x12\x36\n\ncandidates\x18\x02 \x03(\x0b\x32\".clausegate.retrieval.v1.Candidate\x12,\n\x06vector\x18\x03 \x01(\x0b\x32\x1c.clausegate.retrieval.v1.Leg\x12-\n\x07keyword\x18\x04 \x01(\x0b\x32\x1c.clausegate.retrieval.v1.Leg\x12/\n\x06merged\x18\x05 \x01(\x0b\x32\x1f.clausegate.retrieval.v1.Merged\x12<\n\nbackground\x18\x06 \x01(\x0b\x32#.clausegate.retrieval.v1.BackgroundH\x00\x88\x01\x01\x12\x41\n\x10routed_documents\x18\x07 \x03(\x0b\x32\'.clausegate.retrieval.v1.RoutedDocument\x12\x17\n\x0f\x63lause_question\x18\x08 \x01(\t\x12\x15\n\rkeyword_stems\x18\t \x03(\t\x12\x15\n\rlexicon_stems\x18\n \x03(\t\x12\x16\n\x0eindex_revision\x18\x0b \x01(\tB\r\n\x0b_background\",\n\x07Passage\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\"\xbc\x01\n\x16\x46indDefinitionsRequest\x12\r\n\x05terms\x18\x01 \x03(\t\x12\x32\n\x08passages\x18\x02 \x03(\x0b\x32 .clausegate.retrieval.v1.Passage\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x04 \x03(\t\x12\x11\n\tmax_depth\x18\x05 \x01(\x05\x12\x11\n\tpage_size\x18\x06 \x01(\x05\x12\x12\n\npage_token\x18\x07 \x01(\t\"\xa1\x01\n\x12ResolvedDefinition\x12\x34\n\ndefinition\x18\x01 \x01(\x0b\x32 .clausegate.corpus.v1.Definition\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\x0f\n\x07used_by\x18\x03 \x01(\t\x12\x35\n\x0b\x63onflicting\x18\x04 \x03(\x0b\x32 .clausegate.corpus.v1.Definition\"\x8c\x01\n\x17\x46indDefinitionsResponse\x12@\n\x0b\x64\x65\x66initions\x18\x01 \x03(\x0b\x32+.clausegate.retrieval.v1.ResolvedDefinition\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x16\n\x0eindex_revision\x18\x03 \x01(\t\"%\n\x10GetChunksRequest\x12\x11\n\tchunk_ids\x18\x01 \x03(\t\"\x8b\x01\n\x11GetChunksResponse\x12+\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x1b.clausegate.corpus.v1.Chunk\x12\x16\n\x0eindex_revision\x18\x02 \x01(\t\x12\x31\n\tdocuments\x18\x03 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Document\"O\n\x11ListChunksRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"Z\n\x12ListChunksResponse\x12+\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x1b.clausegate.corpus.v1.Chunk\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"d\n\x16\x41ssembleContextRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\x12\x14\n\x0ctoken_budget\x18\x04 \x01(\x05\"f\n\x0e\x43ontextPassage\x12*\n\x05\x63hunk\x18\x01 \x01(\x0b\x32\x1b.clausegate.corpus.v1.Chunk\x12(\n\x04span\x18\x02 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\"\xc0\x01\n\x17\x41ssembleContextResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x39\n\x08passages\x18\x02 \x03(\x0b\x32\'.clausegate.retrieval.v1.ContextPassage\x12\x13\n\x0btoken_count\x18\x03 \x01(\x05\x12\x16\n\x0etoken_encoding\x18\x04 \x01(\t\x12\x17\n\x0f\x63hunks_left_out\x18\x05 \x01(\x05\x12\x16\n\x0eindex_revision\x18\x06 \x01(\t\"I\n\x11\x43ountTermsRequest\x12\r\n\x05terms\x18\x01 \x03(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\")\n\tTermCount\x12\x0c\n\x04term\x18\x01 \x01(\t\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x05\"\x9c\x01\n\x12\x43ountTermsResponse\x12\x32\n\x06\x63ounts\x18\x01 \x03(\x0b\x32\".clausegate.retrieval.v1.TermCount\x12\x11\n\tdocuments\x18\x02 \x01(\x05\x12\r\n\x05pages\x18\x03 \x01(\x05\x12\x18\n\x10unreadable_pages\x18\x04 \x01(\x05\x12\x16\n\x0eindex_revision\x18\x05 \x01(\t*\x91\x01\n\nSearchMode\x12\x1b\n\x17SEARCH_MODE_UNSPECIFIED\x10\x00\x12\x16\n\x12SEARCH_MODE_HYBRID\x10\x01\x12\x17\n\x13SEARCH_MODE_KEYWORD\x10\x02\x12\x16\n\x12SEARCH_MODE_VECTOR\x10\x03\x12\x1d\n\x19SEARCH_MODE_KEYWORD_FIRST\x10\x04\x32\xfa\x06\n\x10RetrievalService\x12y\n\x06Search\x12&.clausegate.retrieval.v1.SearchRequest\x1a\'.clausegate.retrieval.v1.SearchResponse\"\x1e\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x0f\"\n/v1/search:\x01*\x12\xb1\x01\n\x0f\x46indDefinitions\x12/.clausegate.retrieval.v1.FindDefinitionsRequest\x1a\x30.clausegate.retrieval.v1.FindDefinitionsResponse\";\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02,\x12\x0f/v1/definitionsZ\x19\"\x14/v1/definitions:find:\x01*\x12\x7f\n\tGetChunks\x12).clausegate.retrieval.v1.GetChunksRequest\x1a*.clausegate.retrieval.v1.GetChunksResponse\"\x1b\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x0c\x12\n/v1/chunks\x12\x87\x01\n\nListChunks\x12*.clausegate.retrieval.v1.ListChunksRequest\x1a+.clausegate.retrieval.v1.ListChunksResponse\" \x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x11\x12\x0f/v1/chunks:list\x12\x9e\x01\n\x0f\x41ssembleContext\x12/.clausegate.retrieval.v1.AssembleContextRequest\x1a\x30.clausegate.retrieval.v1.AssembleContextResponse\"(\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x19\"\x14/v1/context:assemble:\x01*\x12\x8a\x01\n\nCountTerms\x12*.clausegate.retrieval.v1.CountTermsRequest\x1a+.clausegate.retrieval.v1.CountTermsResponse\"#\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x14\"\x0f/v1/terms:count:\x01*b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n/clausegate/retrieval/v1/retrieval_service.proto\x12\x17\x63lausegate.retrieval.v1\x1a clausegate/corpus/v1/chunk.proto\x1a%clausegate/corpus/v1/definition.proto\x1a#clausegate/corpus/v1/document.proto\x1a\x1f\x63lausegate/corpus/v1/span.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\":\n\x0f\x44ocumentVersion\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\t\"\x9a\x02\n\rSearchRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\x12\x31\n\x04mode\x18\x04 \x01(\x0e\x32#.clausegate.retrieval.v1.SearchMode\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x10\n\x08vector_k\x18\x06 \x01(\x05\x12\x11\n\tkeyword_k\x18\x07 \x01(\x05\x12\x12\n\nbackground\x18\x08 \x01(\x08\x12\x12\n\x05route\x18\t \x01(\x08H\x00\x88\x01\x01\x12:\n\x08\x61t_least\x18\n \x03(\x0b\x32(.clausegate.retrieval.v1.DocumentVersionB\x08\n\x06_route\":\n\x03Leg\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\x12\x16\n\ttop_score\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\x0c\n\n_top_score\".\n\x06Merged\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\x12\x15\n\runique_chunks\x18\x02 \x01(\x05\"K\n\x0bWindowMatch\x12(\n\x04span\x18\x01 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x12\n\nsimilarity\x18\x02 \x01(\x01\"c\n\rLocalEvidence\x12\x12\n\nsimilarity\x18\x01 \x01(\x01\x12\x15\n\rkeyword_share\x18\x02 \x01(\x01\x12\x15\n\rlexicon_share\x18\x03 \x01(\x01\x12\x10\n\x08\x63ombined\x18\x04 \x01(\x01\"\x8c\x03\n\tCandidate\x12*\n\x05\x63hunk\x18\x01 \x01(\x0b\x32\x1b.clausegate.corpus.v1.Chunk\x12\x1e\n\x11vector_similarity\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\nbm25_score\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x0bvector_rank\x18\x04 \x01(\x05H\x02\x88\x01\x01\x12\x19\n\x0ckeyword_rank\x18\x05 \x01(\x05H\x03\x88\x01\x01\x12\x17\n\x0b\x66used_score\x18\x06 \x01(\x01\x42\x02\x18\x01\x12\x38\n\x08\x65vidence\x18\x07 \x01(\x0b\x32&.clausegate.retrieval.v1.LocalEvidence\x12\x35\n\x07windows\x18\x08 \x03(\x0b\x32$.clausegate.retrieval.v1.WindowMatch\x12\x15\n\rranking_score\x18\t \x01(\x01\x42\x14\n\x12_vector_similarityB\r\n\x0b_bm25_scoreB\x0e\n\x0c_vector_rankB\x0f\n\r_keyword_rank\"A\n\nBackground\x12\x0c\n\x04mean\x18\x01 \x01(\x01\x12\x11\n\tdocuments\x18\x02 \x01(\x05\x12\x12\n\ncalibrated\x18\x03 \x01(\x08\"4\n\x0eRoutedDocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\"\xdf\x03\n\x0eSearchResponse\x12\x18\n\x10normalized_query\x18\x01 \x01(\t\x12\x36\n\ncandidates\x18\x02 \x03(\x0b\x32\".clausegate.retrieval.v1.Candidate\x12,\n\x06vector\x18\x03 \x01(\x0b\x32\x1c.clausegate.retrieval.v1.Leg\x12-\n\x07keyword\x18\x04 \x01(\x0b\x32\x1c.clausegate.retrieval.v1.Leg\x12/\n\x06merged\x18\x05 \x01(\x0b\x32\x1f.clausegate.retrieval.v1.Merged\x12<\n\nbackground\x18\x06 \x01(\x0b\x32#.clausegate.retrieval.v1.BackgroundH\x00\x88\x01\x01\x12\x41\n\x10routed_documents\x18\x07 \x03(\x0b\x32\'.clausegate.retrieval.v1.RoutedDocument\x12\x17\n\x0f\x63lause_question\x18\x08 \x01(\t\x12\x15\n\rkeyword_stems\x18\t \x03(\t\x12\x15\n\rlexicon_stems\x18\n \x03(\t\x12\x16\n\x0eindex_revision\x18\x0b \x01(\tB\r\n\x0b_background\",\n\x07Passage\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\"\xbc\x01\n\x16\x46indDefinitionsRequest\x12\r\n\x05terms\x18\x01 \x03(\t\x12\x32\n\x08passages\x18\x02 \x03(\x0b\x32 .clausegate.retrieval.v1.Passage\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x04 \x03(\t\x12\x11\n\tmax_depth\x18\x05 \x01(\x05\x12\x11\n\tpage_size\x18\x06 \x01(\x05\x12\x12\n\npage_token\x18\x07 \x01(\t\"\xa1\x01\n\x12ResolvedDefinition\x12\x34\n\ndefinition\x18\x01 \x01(\x0b\x32 .clausegate.corpus.v1.Definition\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\x0f\n\x07used_by\x18\x03 \x01(\t\x12\x35\n\x0b\x63onflicting\x18\x04 \x03(\x0b\x32 .clausegate.corpus.v1.Definition\"\x8c\x01\n\x17\x46indDefinitionsResponse\x12@\n\x0b\x64\x65\x66initions\x18\x01 \x03(\x0b\x32+.clausegate.retrieval.v1.ResolvedDefinition\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x16\n\x0eindex_revision\x18\x03 \x01(\t\"%\n\x10GetChunksRequest\x12\x11\n\tchunk_ids\x18\x01 \x03(\t\"\x8b\x01\n\x11GetChunksResponse\x12+\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x1b.clausegate.corpus.v1.Chunk\x12\x16\n\x0eindex_revision\x18\x02 \x01(\t\x12\x31\n\tdocuments\x18\x03 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Document\"O\n\x11ListChunksRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"Z\n\x12ListChunksResponse\x12+\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x1b.clausegate.corpus.v1.Chunk\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"d\n\x16\x41ssembleContextRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\x12\x14\n\x0ctoken_budget\x18\x04 \x01(\x05\"f\n\x0e\x43ontextPassage\x12*\n\x05\x63hunk\x18\x01 \x01(\x0b\x32\x1b.clausegate.corpus.v1.Chunk\x12(\n\x04span\x18\x02 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\"\xc0\x01\n\x17\x41ssembleContextResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x39\n\x08passages\x18\x02 \x03(\x0b\x32\'.clausegate.retrieval.v1.ContextPassage\x12\x13\n\x0btoken_count\x18\x03 \x01(\x05\x12\x16\n\x0etoken_encoding\x18\x04 \x01(\t\x12\x17\n\x0f\x63hunks_left_out\x18\x05 \x01(\x05\x12\x16\n\x0eindex_revision\x18\x06 \x01(\t\"I\n\x11\x43ountTermsRequest\x12\r\n\x05terms\x18\x01 \x03(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\")\n\tTermCount\x12\x0c\n\x04term\x18\x01 \x01(\t\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x05\"\x9c\x01\n\x12\x43ountTermsResponse\x12\x32\n\x06\x63ounts\x18\x01 \x03(\x0b\x32\".clausegate.retrieval.v1.TermCount\x12\x11\n\tdocuments\x18\x02 \x01(\x05\x12\r\n\x05pages\x18\x03 \x01(\x05\x12\x18\n\x10unreadable_pages\x18\x04 \x01(\x05\x12\x16\n\x0eindex_revision\x18\x05 \x01(\t*\x91\x01\n\nSearchMode\x12\x1b\n\x17SEARCH_MODE_UNSPECIFIED\x10\x00\x12\x16\n\x12SEARCH_MODE_HYBRID\x10\x01\x12\x17\n\x13SEARCH_MODE_KEYWORD\x10\x02\x12\x16\n\x12SEARCH_MODE_VECTOR\x10\x03\x12\x1d\n\x19SEARCH_MODE_KEYWORD_FIRST\x10\x04\x32\xfa\x06\n\x10RetrievalService\x12y\n\x06Search\x12&.clausegate.retrieval.v1.SearchRequest\x1a\'.clausegate.retrieval.v1.SearchResponse\"\x1e\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x0f\"\n/v1/search:\x01*\x12\xb1\x01\n\x0f\x46indDefinitions\x12/.clausegate.retrieval.v1.FindDefinitionsRequest\x1a\x30.clausegate.retrieval.v1.FindDefinitionsResponse\";\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02,\x12\x0f/v1/definitionsZ\x19\"\x14/v1/definitions:find:\x01*\x12\x7f\n\tGetChunks\x12).clausegate.retrieval.v1.GetChunksRequest\x1a*.clausegate.retrieval.v1.GetChunksResponse\"\x1b\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x0c\x12\n/v1/chunks\x12\x87\x01\n\nListChunks\x12*.clausegate.retrieval.v1.ListChunksRequest\x1a+.clausegate.retrieval.v1.ListChunksResponse\" \x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x11\x12\x0f/v1/chunks:list\x12\x9e\x01\n\x0f\x41ssembleContext\x12/.clausegate.retrieval.v1.AssembleContextRequest\x1a\x30.clausegate.retrieval.v1.AssembleContextResponse\"(\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x19\"\x14/v1/context:assemble:\x01*\x12\x8a\x01\n\nCountTerms\x12*.clausegate.retrieval.v1.CountTermsRequest\x1a+.clausegate.retrieval.v1.CountTermsResponse\"#\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x14\"\x0f/v1/terms:count:\x01*b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.retrieval.v1.retrieval_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_CANDIDATE'].fields_by_name['fused_score']._loaded_options = None
+  _globals['_CANDIDATE'].fields_by_name['fused_score']._serialized_options = b'\030\001'
   _globals['_RETRIEVALSERVICE'].methods_by_name['Search']._loaded_options = None
   _globals['_RETRIEVALSERVICE'].methods_by_name['Search']._serialized_options = b'\222\202\031\005\n\001\001\020\001\202\323\344\223\002\017\"\n/v1/search:\001*'
   _globals['_RETRIEVALSERVICE'].methods_by_name['FindDefinitions']._loaded_options = None
@@ -49,8 +51,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RETRIEVALSERVICE'].methods_by_name['AssembleContext']._serialized_options = b'\222\202\031\005\n\001\001\020\001\202\323\344\223\002\031\"\024/v1/context:assemble:\001*'
   _globals['_RETRIEVALSERVICE'].methods_by_name['CountTerms']._loaded_options = None
   _globals['_RETRIEVALSERVICE'].methods_by_name['CountTerms']._serialized_options = b'\222\202\031\005\n\001\001\020\001\202\323\344\223\002\024\"\017/v1/terms:count:\001*'
-  _globals['_SEARCHMODE']._serialized_start=3464
-  _globals['_SEARCHMODE']._serialized_end=3609
+  _globals['_SEARCHMODE']._serialized_start=3491
+  _globals['_SEARCHMODE']._serialized_end=3636
   _globals['_DOCUMENTVERSION']._serialized_start=281
   _globals['_DOCUMENTVERSION']._serialized_end=339
   _globals['_SEARCHREQUEST']._serialized_start=342
@@ -64,41 +66,41 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LOCALEVIDENCE']._serialized_start=811
   _globals['_LOCALEVIDENCE']._serialized_end=910
   _globals['_CANDIDATE']._serialized_start=913
-  _globals['_CANDIDATE']._serialized_end=1282
-  _globals['_BACKGROUND']._serialized_start=1284
-  _globals['_BACKGROUND']._serialized_end=1349
-  _globals['_ROUTEDDOCUMENT']._serialized_start=1351
-  _globals['_ROUTEDDOCUMENT']._serialized_end=1403
-  _globals['_SEARCHRESPONSE']._serialized_start=1406
-  _globals['_SEARCHRESPONSE']._serialized_end=1885
-  _globals['_PASSAGE']._serialized_start=1887
-  _globals['_PASSAGE']._serialized_end=1931
-  _globals['_FINDDEFINITIONSREQUEST']._serialized_start=1934
-  _globals['_FINDDEFINITIONSREQUEST']._serialized_end=2122
-  _globals['_RESOLVEDDEFINITION']._serialized_start=2125
-  _globals['_RESOLVEDDEFINITION']._serialized_end=2286
-  _globals['_FINDDEFINITIONSRESPONSE']._serialized_start=2289
-  _globals['_FINDDEFINITIONSRESPONSE']._serialized_end=2429
-  _globals['_GETCHUNKSREQUEST']._serialized_start=2431
-  _globals['_GETCHUNKSREQUEST']._serialized_end=2468
-  _globals['_GETCHUNKSRESPONSE']._serialized_start=2471
-  _globals['_GETCHUNKSRESPONSE']._serialized_end=2610
-  _globals['_LISTCHUNKSREQUEST']._serialized_start=2612
-  _globals['_LISTCHUNKSREQUEST']._serialized_end=2691
-  _globals['_LISTCHUNKSRESPONSE']._serialized_start=2693
-  _globals['_LISTCHUNKSRESPONSE']._serialized_end=2783
-  _globals['_ASSEMBLECONTEXTREQUEST']._serialized_start=2785
-  _globals['_ASSEMBLECONTEXTREQUEST']._serialized_end=2885
-  _globals['_CONTEXTPASSAGE']._serialized_start=2887
-  _globals['_CONTEXTPASSAGE']._serialized_end=2989
-  _globals['_ASSEMBLECONTEXTRESPONSE']._serialized_start=2992
-  _globals['_ASSEMBLECONTEXTRESPONSE']._serialized_end=3184
-  _globals['_COUNTTERMSREQUEST']._serialized_start=3186
-  _globals['_COUNTTERMSREQUEST']._serialized_end=3259
-  _globals['_TERMCOUNT']._serialized_start=3261
-  _globals['_TERMCOUNT']._serialized_end=3302
-  _globals['_COUNTTERMSRESPONSE']._serialized_start=3305
-  _globals['_COUNTTERMSRESPONSE']._serialized_end=3461
-  _globals['_RETRIEVALSERVICE']._serialized_start=3612
-  _globals['_RETRIEVALSERVICE']._serialized_end=4502
+  _globals['_CANDIDATE']._serialized_end=1309
+  _globals['_BACKGROUND']._serialized_start=1311
+  _globals['_BACKGROUND']._serialized_end=1376
+  _globals['_ROUTEDDOCUMENT']._serialized_start=1378
+  _globals['_ROUTEDDOCUMENT']._serialized_end=1430
+  _globals['_SEARCHRESPONSE']._serialized_start=1433
+  _globals['_SEARCHRESPONSE']._serialized_end=1912
+  _globals['_PASSAGE']._serialized_start=1914
+  _globals['_PASSAGE']._serialized_end=1958
+  _globals['_FINDDEFINITIONSREQUEST']._serialized_start=1961
+  _globals['_FINDDEFINITIONSREQUEST']._serialized_end=2149
+  _globals['_RESOLVEDDEFINITION']._serialized_start=2152
+  _globals['_RESOLVEDDEFINITION']._serialized_end=2313
+  _globals['_FINDDEFINITIONSRESPONSE']._serialized_start=2316
+  _globals['_FINDDEFINITIONSRESPONSE']._serialized_end=2456
+  _globals['_GETCHUNKSREQUEST']._serialized_start=2458
+  _globals['_GETCHUNKSREQUEST']._serialized_end=2495
+  _globals['_GETCHUNKSRESPONSE']._serialized_start=2498
+  _globals['_GETCHUNKSRESPONSE']._serialized_end=2637
+  _globals['_LISTCHUNKSREQUEST']._serialized_start=2639
+  _globals['_LISTCHUNKSREQUEST']._serialized_end=2718
+  _globals['_LISTCHUNKSRESPONSE']._serialized_start=2720
+  _globals['_LISTCHUNKSRESPONSE']._serialized_end=2810
+  _globals['_ASSEMBLECONTEXTREQUEST']._serialized_start=2812
+  _globals['_ASSEMBLECONTEXTREQUEST']._serialized_end=2912
+  _globals['_CONTEXTPASSAGE']._serialized_start=2914
+  _globals['_CONTEXTPASSAGE']._serialized_end=3016
+  _globals['_ASSEMBLECONTEXTRESPONSE']._serialized_start=3019
+  _globals['_ASSEMBLECONTEXTRESPONSE']._serialized_end=3211
+  _globals['_COUNTTERMSREQUEST']._serialized_start=3213
+  _globals['_COUNTTERMSREQUEST']._serialized_end=3286
+  _globals['_TERMCOUNT']._serialized_start=3288
+  _globals['_TERMCOUNT']._serialized_end=3329
+  _globals['_COUNTTERMSRESPONSE']._serialized_start=3332
+  _globals['_COUNTTERMSRESPONSE']._serialized_end=3488
+  _globals['_RETRIEVALSERVICE']._serialized_start=3639
+  _globals['_RETRIEVALSERVICE']._serialized_end=4529
 # @@protoc_insertion_point(module_scope)

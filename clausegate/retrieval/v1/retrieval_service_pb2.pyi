@@ -32,7 +32,7 @@ class _SearchModeEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._Enu
     SEARCH_MODE_UNSPECIFIED: _SearchMode.ValueType  # 0
     """Means HYBRID."""
     SEARCH_MODE_HYBRID: _SearchMode.ValueType  # 1
-    """Both legs, fused."""
+    """Both legs, ranked together by combined evidence."""
     SEARCH_MODE_KEYWORD: _SearchMode.ValueType  # 2
     """BM25 alone."""
     SEARCH_MODE_VECTOR: _SearchMode.ValueType  # 3
@@ -46,7 +46,7 @@ class SearchMode(_SearchMode, metaclass=_SearchModeEnumTypeWrapper):
 SEARCH_MODE_UNSPECIFIED: SearchMode.ValueType  # 0
 """Means HYBRID."""
 SEARCH_MODE_HYBRID: SearchMode.ValueType  # 1
-"""Both legs, fused."""
+"""Both legs, ranked together by combined evidence."""
 SEARCH_MODE_KEYWORD: SearchMode.ValueType  # 2
 """BM25 alone."""
 SEARCH_MODE_VECTOR: SearchMode.ValueType  # 3
@@ -260,6 +260,7 @@ class Candidate(google.protobuf.message.Message):
     FUSED_SCORE_FIELD_NUMBER: builtins.int
     EVIDENCE_FIELD_NUMBER: builtins.int
     WINDOWS_FIELD_NUMBER: builtins.int
+    RANKING_SCORE_FIELD_NUMBER: builtins.int
     vector_similarity: builtins.float
     """Cosine of the vector leg, -1 to 1. Unset when the leg did not return the chunk."""
     bm25_score: builtins.float
@@ -269,7 +270,11 @@ class Candidate(google.protobuf.message.Message):
     keyword_rank: builtins.int
     """Rank in the keyword leg, from 1. Unset when the leg did not return the chunk."""
     fused_score: builtins.float
-    """What the list is sorted by, higher is better; comparable within one response only."""
+    """The same as `ranking_score`, which takes its place since November 2026: the score fuses no rankings."""
+    ranking_score: builtins.float
+    """What candidates are sorted by, higher is better: combined evidence, and the score of a document that the
+    question names; BM25 or cosine where one leg is asked alone. Comparable within one response only.
+    """
     @property
     def chunk(self) -> clausegate.corpus.v1.chunk_pb2.Chunk:
         """The chunk as stored."""
@@ -293,9 +298,10 @@ class Candidate(google.protobuf.message.Message):
         fused_score: builtins.float = ...,
         evidence: Global___LocalEvidence | None = ...,
         windows: collections.abc.Iterable[Global___WindowMatch] | None = ...,
+        ranking_score: builtins.float = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_bm25_score", b"_bm25_score", "_keyword_rank", b"_keyword_rank", "_vector_rank", b"_vector_rank", "_vector_similarity", b"_vector_similarity", "bm25_score", b"bm25_score", "chunk", b"chunk", "evidence", b"evidence", "keyword_rank", b"keyword_rank", "vector_rank", b"vector_rank", "vector_similarity", b"vector_similarity"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_bm25_score", b"_bm25_score", "_keyword_rank", b"_keyword_rank", "_vector_rank", b"_vector_rank", "_vector_similarity", b"_vector_similarity", "bm25_score", b"bm25_score", "chunk", b"chunk", "evidence", b"evidence", "fused_score", b"fused_score", "keyword_rank", b"keyword_rank", "vector_rank", b"vector_rank", "vector_similarity", b"vector_similarity", "windows", b"windows"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_bm25_score", b"_bm25_score", "_keyword_rank", b"_keyword_rank", "_vector_rank", b"_vector_rank", "_vector_similarity", b"_vector_similarity", "bm25_score", b"bm25_score", "chunk", b"chunk", "evidence", b"evidence", "fused_score", b"fused_score", "keyword_rank", b"keyword_rank", "ranking_score", b"ranking_score", "vector_rank", b"vector_rank", "vector_similarity", b"vector_similarity", "windows", b"windows"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_bm25_score", b"_bm25_score"]) -> typing.Literal["bm25_score"] | None: ...
     @typing.overload

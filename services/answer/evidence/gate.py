@@ -55,7 +55,7 @@ def decide_graded(
 
 
 def decide_raw(scores: Sequence[float], limits: GateLimits, *, enabled: bool) -> GateDecision:
-    """Tier 2, on raw cosine or BM25, never on fused scores: the best must be high enough and stand out.
+    """Tier 2, on raw cosine or BM25, never on ranking scores: the best must be high enough and stand out.
 
     `scores` in any order, near-duplicates collapsed. A second score of 0 or less makes no ratio.
     """

@@ -209,7 +209,8 @@ def _candidate(candidate: Candidate) -> wire.Candidate:
         bm25_score=keyword.score if keyword else None,
         vector_rank=vector.rank if vector else None,
         keyword_rank=keyword.rank if keyword else None,
-        fused_score=candidate.fused_score,
+        fused_score=candidate.ranking_score,
+        ranking_score=candidate.ranking_score,
         evidence=wire.LocalEvidence(
             similarity=evidence.similarity,
             keyword_share=evidence.keyword_share,

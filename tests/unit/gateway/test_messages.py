@@ -94,7 +94,7 @@ def test_json_is_read_as_it_was_written(value):
 
 def test_fields_without_presence_are_always_printed_and_others_only_when_set():
     candidate = to_object(retrieval_service_pb2.Candidate())
-    assert candidate == {"fusedScore": 0.0, "windows": []}
+    assert candidate == {"fusedScore": 0.0, "rankingScore": 0.0, "windows": []}
 
 
 def test_unset_enums_are_printed_by_name():
@@ -130,7 +130,7 @@ def test_long_unknown_names_are_cut():
     [
         (retrieval_service_pb2.SearchRequest, "top_k", "an integer from -2147483648 to 2147483647"),
         (retrieval_service_pb2.SearchRequest, "background", "true or false"),
-        (retrieval_service_pb2.Candidate, "fused_score", "a number"),
+        (retrieval_service_pb2.Candidate, "ranking_score", "a number"),
         (document_pb2.Document, "size_bytes", f"an integer from {-(2**63)} to {2**63 - 1}"),
         (document_pb2.Document, "indexed_at", "an RFC 3339 time such as 2025-01-31T12:00:00Z"),
         (answer_pb2.Metadata, "latency", "seconds such as 1.5s"),
