@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from services.answer.records.chain import AuditLog
@@ -109,8 +109,38 @@ def test_any_change_of_any_byte_is_found(written, data):
         at = data.draw(st.integers(0, len(content) - 1))
         byte = bytes([data.draw(st.integers(0, 255).filter(lambda byte: byte != content[at]))])
         changed = data.draw(st.sampled_from([byte, b"", content[at : at + 1] + byte]))
-        file.write_bytes(content[:at] + changed + content[at + 1 :])
+        after = content[:at] + changed + content[at + 1 :]
+        assume(file != files_in(copy)[-1] or not is_unfinished_line_added(content, after))
+        file.write_bytes(after)
         assert not is_whole(copy, keys)
+
+
+def is_unfinished_line_added(content, after) -> bool:
+    return after.startswith(content) and b"\n" not in after[len(content) :]
+
+
+@settings(max_examples=10, deadline=None)
+@given(added=st.binary(min_size=1, max_size=40).filter(lambda added: b"\n" not in added))
+def test_bytes_without_an_end_after_the_newest_record_are_told_as_an_unfinished_line(written, added):
+    folder, keys = written
+    with copy_of(folder) as copy:
+        append(files_in(copy)[-1], added)
+        chain = only_chain(copy, keys)
+        assert (chain.violation, chain.unfinished_bytes) == (None, len(added))
+
+
+@settings(max_examples=10, deadline=None)
+@given(added=st.binary(max_size=40))
+def test_a_line_after_the_newest_record_that_is_no_record_is_found(written, added):
+    folder, keys = written
+    with copy_of(folder) as copy:
+        append(files_in(copy)[-1], added + b"\n")
+        assert not is_whole(copy, keys)
+
+
+def append(file, added) -> None:
+    with file.open("ab") as opened:
+        opened.write(added)
 
 
 def lines_of(folder) -> list[tuple[Path, list[bytes]]]:
