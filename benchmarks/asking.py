@@ -81,7 +81,7 @@ async def _embedding_rate(contracts: list[Contract]) -> float:
     for chunk in (chunk for contract in contracts for chunk in contract.reading.chunks):
         (tokens,) = await model.token_spans([chunk.text])
         ends = [sentence.end - chunk.span.start for sentence in chunk.sentences]
-        texts += [chunk.text[each.start : each.end] for each in cut_windows(chunk.text, tokens, ends)]
+        texts += [chunk.text[window.start : window.end] for window in cut_windows(chunk.text, tokens, ends)]
     with stopwatch() as seconds:
         await model.embed(texts)
         taken = seconds()

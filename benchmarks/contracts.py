@@ -71,7 +71,12 @@ def documents(contracts: Sequence[Contract], chunk_count: int) -> Iterator[list[
     """`chunk_count` chunks in documents: the contracts, then copies with every tenth word changed."""
     rng = random.Random(7)
     words = sorted(
-        {word for each in contracts[:20] for chunk in each.reading.chunks for word in chunk.text.split()}
+        {
+            word
+            for contract in contracts[:20]
+            for chunk in contract.reading.chunks
+            for word in chunk.text.split()
+        }
     )
     made = copy = 0
     while made < chunk_count:

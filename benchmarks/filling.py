@@ -41,11 +41,14 @@ class Nearest:
 
     def add(self, chunks: Sequence[EmbeddedChunk]) -> None:
         """Compare with some more chunks."""
-        starts = np.cumsum([0, *(len(each.windows) for each in chunks[:-1])])
-        windows = self.questions @ np.concatenate([each.vectors for each in chunks]).T
+        starts = np.cumsum([0, *(len(embedded.windows) for embedded in chunks[:-1])])
+        windows = self.questions @ np.concatenate([embedded.vectors for embedded in chunks]).T
         scores = np.hstack([self._scores, np.maximum.reduceat(windows, starts, axis=1)])
         ids = np.hstack(
-            [self._ids, np.tile(np.array([each.chunk.chunk_id for each in chunks], object), (len(scores), 1))]
+            [
+                self._ids,
+                np.tile(np.array([embedded.chunk.chunk_id for embedded in chunks], object), (len(scores), 1)),
+            ]
         )
         best = np.argpartition(-scores, K - 1, axis=1)[:, :K]
         self._scores = np.take_along_axis(scores, best, axis=1)
@@ -60,7 +63,7 @@ class Nearest:
 def question_vectors(contracts: Sequence[Contract], count: int) -> NDArray[np.float32]:
     """Questions, each near a window that a store will be filled with (cosine about .7), shape (count, d)."""
     rng, noise = np.random.default_rng(SEED), np.random.default_rng(SEED + 1)
-    sizes = [len(each.reading.chunks) for each in contracts]
+    sizes = [len(contract.reading.chunks) for contract in contracts]
     windows = [
         unit_vectors(2 * size, DIMENSION, rng)[0] for size in itertools.islice(itertools.cycle(sizes), count)
     ]
@@ -99,29 +102,29 @@ async def fill(
             seconds += watch()
         count += len(some)
         last = some[-1]
-    return Filled(count, seconds, tuple(each.chunk for each in last))
+    return Filled(count, seconds, tuple(embedded.chunk for embedded in last))
 
 
 async def put(store: Store, chunks: Sequence[EmbeddedChunk]) -> None:
     """Make a document of these chunks visible."""
     for first in range(0, len(chunks), BATCH):
         await store.put_chunks(chunks[0].chunk.version, chunks[first : first + BATCH])
-    await store.commit(document_of([each.chunk for each in chunks]))
+    await store.commit(document_of([embedded.chunk for embedded in chunks]))
 
 
 def another_version(chunks: Sequence[Chunk], number: int, rng: np.random.Generator) -> list[EmbeddedChunk]:
     """The same document once more, of another generation."""
     renewed = [
         replace(
-            each,
+            chunk,
             generation=Generation(f"bench-{number}"),
-            chunk_id=ChunkId(str(uuid.uuid5(uuid.UUID(each.chunk_id), str(number)))),
+            chunk_id=ChunkId(str(uuid.uuid5(uuid.UUID(chunk.chunk_id), str(number)))),
         )
-        for each in chunks
+        for chunk in chunks
     ]
     return embedded(renewed, rng, DIMENSION)
 
 
 def _in_sources(made: Iterator[list[Chunk]]) -> Iterator[list[Chunk]]:
     for number, chunks in enumerate(made):
-        yield [replace(each, source=f"source-{number % SOURCES}") for each in chunks]
+        yield [replace(chunk, source=f"source-{number % SOURCES}") for chunk in chunks]

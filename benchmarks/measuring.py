@@ -46,7 +46,7 @@ def show_beside(title: str, columns: Columns) -> None:
     print(f"\n{title}")
     print(f"  {'':<58}" + "".join(f" {name:>14}" for name in columns))
     measured = sorted(filter(None, columns.values()), key=len, reverse=True)  # rows as the longest has them
-    for name, unit in dict.fromkeys((each.name, each.unit) for figures in measured for each in figures):
+    for name, unit in dict.fromkeys((figure.name, figure.unit) for figures in measured for figure in figures):
         cells = [_cell(figures, name) for figures in columns.values()]
         print(f"  {name:<58}" + "".join(f" {cell:>14}" for cell in cells) + f" {unit}", flush=True)
 
@@ -54,7 +54,7 @@ def show_beside(title: str, columns: Columns) -> None:
 def _cell(figures: Sequence[Figure] | None, name: str) -> str:
     if figures is None:
         return "not measured"
-    return next((_shown(each.value) for each in figures if each.name == name), "-")
+    return next((_shown(figure.value) for figure in figures if figure.name == name), "-")
 
 
 def _shown(value: float) -> str:

@@ -111,7 +111,7 @@ def _processor(measured: _Round) -> float:
 
 
 def _figures(name: str, rounds: Sequence[_Round]) -> list[Figure]:
-    milliseconds = [each for measured in rounds for each in measured.query_milliseconds]
+    milliseconds = [taken for measured in rounds for taken in measured.query_milliseconds]
     return [
         Figure(name, median([*map(_rate, rounds)]), "queries/s"),
         Figure("  p50", median(milliseconds), "ms"),

@@ -114,7 +114,7 @@ async def _searches(index: Index, asked: Sequence[str], nearest: Nearest, filled
         Legs(vector, K, (question_stems(text), lexicon_stems(text)), K)
         for text, vector in zip(asked, nearest.questions, strict=True)
     ]
-    found = [[hit.chunk_id for hit in (await store.search(each, Scope())).vector] for each in legs]
+    found = [[hit.chunk_id for hit in (await store.search(wanted, Scope())).vector] for wanted in legs]
     figures = [Figure("recall@10 of the vector leg", nearest.recall(found), "")]
     for where, scope in (
         ("everywhere", Scope()),

@@ -120,7 +120,9 @@ class Upload:
 def _upload(contract: Contract) -> Upload:
     reading = contract.reading
     [chunks] = documents([contract], len(reading.chunks))
-    definitions = [replace(each, generation=chunks[0].generation, pages=()) for each in reading.definitions]
+    definitions = [
+        replace(definition, generation=chunks[0].generation, pages=()) for definition in reading.definitions
+    ]
     rng = np.random.default_rng(1)
     return Upload(job_of(contract.path), embedded(chunks, rng, DIMENSION), definitions)
 
@@ -149,10 +151,11 @@ async def _store(upload: Upload, store: EmbeddedStore) -> None:
     version = chunks[0].chunk.version
     for start in range(0, len(chunks), BATCH):
         batch = [
-            replace(each, stems=tuple(stems_of(each.chunk.text))) for each in chunks[start : start + BATCH]
+            replace(embedded, stems=tuple(stems_of(embedded.chunk.text)))
+            for embedded in chunks[start : start + BATCH]
         ]
         await store.put_chunks(version, batch)
     if upload.definitions:
         await store.put_definitions(version, upload.definitions)
-    document = document_of([each.chunk for each in chunks])
+    document = document_of([embedded.chunk for embedded in chunks])
     await store.commit(replace(document, definition_count=len(upload.definitions)))

@@ -45,17 +45,17 @@ async def measure_rendering(data: Path, kept: Path) -> list[Figure]:
             async with clausegate.connect(stack.address) as client:
                 index = await client.describe_index()
             await _ask(stack, questions[:WARM_QUERIES])
-            one = await _ask(stack, questions)
+            asked = await _ask(stack, questions)
             waited = await _model_milliseconds(url)
             streamed = await _stream(stack, questions)
             long = await _ask_long(stack, questions)
     return [
         Figure("chunks", index.chunk_count, "chunks"),
-        Figure("query with two model calls, p50", median(one.milliseconds), "ms"),
+        Figure("query with two model calls, p50", median(asked.milliseconds), "ms"),
         Figure("of it two calls of the model server, alone", 2 * waited, "ms"),
-        Figure("the product itself, p50", median(one.milliseconds) - 2 * waited, "ms", "<= 40"),
-        Figure("query with two model calls, p95", percentile(one.milliseconds, 0.95), "ms"),
-        Figure("answered of them", (QUERIES - one.refused) / QUERIES, ""),
+        Figure("the product itself, p50", median(asked.milliseconds) - 2 * waited, "ms", "<= 40"),
+        Figure("query with two model calls, p95", percentile(asked.milliseconds, 0.95), "ms"),
+        Figure("answered of them", (QUERIES - asked.refused) / QUERIES, ""),
         Figure(f"{STREAMS} streams at once, failed", streamed.failed, f"of {STREAMS * STREAM_ROUNDS}", "0"),
         Figure(f"{STREAMS} streams at once, p50", median(streamed.milliseconds), "ms"),
         *long,

@@ -92,7 +92,7 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
                 Legs(vector, 10, (question_stems(text), lexicon_stems(text)), 10)
                 for text, vector in zip(asked, vectors, strict=True)
             ]
-            legs_alone = await milliseconds(lambda each: store.search(each, Scope()), legs)
+            legs_alone = await milliseconds(lambda wanted: store.search(wanted, Scope()), legs)
         memory = resident_mebibytes() - idle
         await store.close()
     most_milliseconds, most_mebibytes = ("<= 10", "<= 300") if chunk_count >= 100_000 else ("<= 3", "")

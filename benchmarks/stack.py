@@ -91,7 +91,7 @@ async def until_ready(url: str, *processes: Process) -> None:
             except httpx.TransportError:
                 pass
             await asyncio.sleep(0.02)
-    raise RuntimeError(f"a process ended: {[each.returncode for each in processes]}; see its log")
+    raise RuntimeError(f"a process ended: {[process.returncode for process in processes]}; see its log")
 
 
 def free_port() -> int:

@@ -44,14 +44,14 @@ async def _measure(processes: Processes, model: Process) -> list[Figure]:
         await _ingest(client)
         opened = [asyncio.Event() for _ in range(STREAMS)]
         started = time.perf_counter()
-        reading = [asyncio.create_task(_last_event(client, each)) for each in opened]
+        reading = [asyncio.create_task(_last_event(client, is_open)) for is_open in opened]
         async with asyncio.timeout(PATIENCE_SECONDS):
             await asyncio.wait(
-                [asyncio.create_task(each.wait()) for each in opened], return_when=asyncio.ALL_COMPLETED
+                [asyncio.create_task(is_open.wait()) for is_open in opened], return_when=asyncio.ALL_COMPLETED
             )
         opening = time.perf_counter() - started
         await asyncio.sleep(HELD_SECONDS)
-        held, memory = sum(not each.done() for each in reading), processes.mebibytes()
+        held, memory = sum(not task.done() for task in reading), processes.mebibytes()
         assert model.stdin is not None
         model.stdin.write(b"\n")
         started = time.perf_counter()

@@ -66,5 +66,7 @@ def declared_access(options: Any) -> Access:
     if not options.HasExtension(access_pb2.access):
         return UNDECLARED
     declared = options.Extensions[access_pb2.access]
-    scopes = frozenset(Scope[access_pb2.Scope.Name(each).removeprefix("SCOPE_")] for each in declared.scopes)
+    scopes = frozenset(
+        Scope[access_pb2.Scope.Name(scope).removeprefix("SCOPE_")] for scope in declared.scopes
+    )
     return Access(scopes or UNDECLARED.scopes, _LOADS.get(declared.load, Load.READ), declared.ingest_only)

@@ -27,8 +27,8 @@ def check_chain(chain: bytes, now: datetime) -> x509.Certificate:
     Raises `Unfit` when it is no PEM, not valid at `now`, or its key of a kind that TLS libraries refuse.
     """
     certificates = _parsed(chain)
-    for each in certificates:
-        _check_time(each, now)
+    for certificate in certificates:
+        _check_time(certificate, now)
     own = certificates[0]
     key = own.public_key()
     usual = isinstance(key, rsa.RSAPublicKey) or (
@@ -66,7 +66,7 @@ def check_key(key: bytes, own: x509.Certificate) -> None:
 def check_authorities(authorities: bytes, now: datetime) -> None:
     """Raise `Unfit` unless these are certificates in PEM, and one at least has not expired at `now`."""
     certificates = _parsed(authorities)
-    if all(each.not_valid_after_utc < now for each in certificates):
+    if all(certificate.not_valid_after_utc < now for certificate in certificates):
         _check_time(certificates[0], now)
 
 

@@ -79,8 +79,8 @@ class FetchedKeys:
             yield
         finally:
             running = [task, self._fetching] if self._fetching else [task]
-            for each in running:
-                each.cancel()
+            for running_task in running:
+                running_task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _keep_fresh(self) -> None:

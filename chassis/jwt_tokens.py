@@ -120,7 +120,7 @@ class _Claims:
         """One text or a list of them."""
         value = self.said.get(name)
         values = [value] if isinstance(value, str) else value
-        if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+        if not isinstance(values, list) or not all(isinstance(text, str) for text in values):
             raise self.unfit(name)
         return values
 

@@ -29,12 +29,12 @@ def _check(message: Message, path: str) -> None:
     if not _matters(message.DESCRIPTOR):
         return
     for field, value in message.ListFields():
-        for where, one in _each(field, value, f"{path}{field.name}"):
-            if field.enum_type is not None and one not in field.enum_type.values_by_number:
+        for where, element in _each(field, value, f"{path}{field.name}"):
+            if field.enum_type is not None and element not in field.enum_type.values_by_number:
                 raise InvalidInput("Must be one of the choices of this version.", field=where)
             if field.message_type is not None:
-                _check(one, f"{where}.")
-            elif _is_name(field) and len(one.encode()) > MAX_NAME_BYTES:
+                _check(element, f"{where}.")
+            elif _is_name(field) and len(element.encode()) > MAX_NAME_BYTES:
                 raise InvalidInput(f"Must not be longer than {MAX_NAME_BYTES:,} bytes.", field=where)
 
 
@@ -43,7 +43,7 @@ def _each(field: FieldDescriptor, value: Any, path: str) -> Iterator[tuple[str, 
     if not field.is_repeated:
         yield path, value
     elif not (field.message_type and field.message_type.GetOptions().map_entry):
-        yield from ((f"{path}[{i}]", one) for i, one in enumerate(value))
+        yield from ((f"{path}[{i}]", element) for i, element in enumerate(value))
 
 
 @cache

@@ -84,12 +84,12 @@ async def serving(
     bound = _bind(server, address, policy.tls)
     await server.start()
     await health.set(LIVENESS, SERVING)
-    for each in offered:
-        await _tell(each, offered, health)
+    for services in offered:
+        await _tell(services, offered, health)
     watching = [
-        asyncio.create_task(_report(readiness, each, offered, health))
-        for each in offered
-        for readiness in (each.readiness, *each.also.values())
+        asyncio.create_task(_report(readiness, services, offered, health))
+        for services in offered
+        for readiness in (services.readiness, *services.also.values())
     ]
     try:
         yield bound
@@ -154,7 +154,7 @@ async def _report(
 async def _tell(services: Services, offered: Sequence[Services], health: health_aio.HealthServicer) -> None:
     for name in services.names:
         await health.set(name, SERVING if services.serves(name) else NOT_SERVING)
-    everything = all(each.serves_all for each in offered)
+    everything = all(service.serves_all for service in offered)
     await health.set("", SERVING if everything else NOT_SERVING)
 
 

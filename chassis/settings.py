@@ -156,7 +156,7 @@ def settings_problem(error: ValidationError | SettingsError) -> str:
     if isinstance(error, SettingsError):
         return f"settings: {error}"
     found = error.errors(include_input=False, include_url=False, include_context=False)
-    return f"settings: {'; '.join(_said(each['loc'], each['msg']) for each in found)}"
+    return f"settings: {'; '.join(_said(problem['loc'], problem['msg']) for problem in found)}"
 
 
 def _said(location: tuple[int | str, ...], message: str) -> str:

@@ -85,7 +85,7 @@ async def _compile_stale(services: Services, max_cost: float | None, output: Out
             outcomes.append({"articleId": article_id, "outcome": outcome, "remark": remark})
             if not output.as_json:
                 _print_outcome(output, outcome, article_id, remark)
-    failed = sum(each["outcome"] == "FAILED" for each in outcomes)
+    failed = sum(outcome["outcome"] == "FAILED" for outcome in outcomes)
     if output.as_json:
         output.json({"articles": outcomes})
     else:

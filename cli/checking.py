@@ -160,9 +160,9 @@ def verify(
     async def work() -> int:
         citations = citations_in(read_text(file))
         async with Services(server, data).connected() as client:
-            checked = [Verified(each, await client.verify_citation(each)) for each in citations]
+            checked = [Verified(citation, await client.verify_citation(citation)) for citation in citations]
         _print_verified(checked, output)
-        return 0 if all(each.holds for each in checked) else REFUSED
+        return 0 if all(verified.holds for verified in checked) else REFUSED
 
     run(work(), output)
 
@@ -171,7 +171,7 @@ def citations_in(text: str) -> list[Citation]:
     """Every citation in a JSON text, wherever it stands. Raises `CommandError` when there is none."""
     try:
         document = json_format.loads(text)
-        found = [ParseDict(each, Citation(), ignore_unknown_fields=True) for each in _citations(document)]
+        found = [ParseDict(fields, Citation(), ignore_unknown_fields=True) for fields in _citations(document)]
     except (json_format.JSONDecodeError, RecursionError) as error:
         raise CommandError(f"not JSON, as `ask --json` prints it: {error}") from error
     except ParseError as error:
@@ -199,12 +199,12 @@ def _print_verified(checked: list[Verified], output: Output) -> None:
         return
     rows = (
         (
-            str(each.citation.number),
-            Text(each.signature, STYLES.get(each.signature, "bold red")),
-            Text(each.text, STYLES.get(each.text, "bold red")),
-            Text(_place(each.citation), "cyan"),
-            each.result.explanation,
+            str(verified.citation.number),
+            Text(verified.signature, STYLES.get(verified.signature, "bold red")),
+            Text(verified.text, STYLES.get(verified.text, "bold red")),
+            Text(_place(verified.citation), "cyan"),
+            verified.result.explanation,
         )
-        for each in checked
+        for verified in checked
     )
     print_table(output.console, ("#", "Signature", "Text", "Citation", "Explanation"), rows)

@@ -38,7 +38,7 @@ class CallFailed(CommandError):
         if not error.reason and error.code == "UNAVAILABLE":
             meaning = next((said for words, said in ADVICE.items() if words in error.message), error.message)
             self._reason, self._detail = "UPSTREAM_UNAVAILABLE", f"the server: {meaning}"
-        self._fields = [(json_path(each.field), each.description) for each in error.fields]
+        self._fields = [(json_path(field.field), field.description) for field in error.fields]
         self._retry_after_seconds = error.retry_after_seconds
         super().__init__(f"{self._reason}: {self._said()}")
 

@@ -117,10 +117,12 @@ async def reindex_originals(client: Client, sources: Sequence[str], watcher: Wat
     archived = {original.document_id async for original in client.originals(sources)}
     known = {source.source async for source in client.sources()}
     wanted = sorted(known & set(sources) if sources else known)
-    indexed = {each.document_id async for each in client.documents(wanted)} if wanted else set()
+    indexed = {document.document_id async for document in client.documents(wanted)} if wanted else set()
     found = sorted(archived | indexed)
     watcher.planned(len(found), 0)
-    return await _in_turns([(each, partial(_reindex, client, each, watcher)) for each in found], watcher)
+    return await _in_turns(
+        [(document_id, partial(_reindex, client, document_id, watcher)) for document_id in found], watcher
+    )
 
 
 async def _in_turns(tasks: Sequence[tuple[str, Work]], watcher: Watcher) -> list[FileResult]:

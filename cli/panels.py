@@ -70,7 +70,7 @@ def response_panel(response: QueryResponse, asked: Asked) -> Panel:
     """The whole response, answered or refused."""
     refused = response.HasField("refusal")
     sections = _refusal_sections(response.refusal, asked) if refused else _answer_sections(response, asked)
-    answered = any(not each.possibly_related for each in response.statements)
+    answered = any(not statement.possibly_related for statement in response.statements)
     verdict = "Not addressed" if refused else "Answer" if answered else RELATED
     colour = ANSWER_COLOUR if verdict == "Answer" else REFUSAL_COLOUR
     title = Text.assemble((verdict, f"bold {colour}"), (f" · {_sources(asked)}", "bold"))
@@ -101,9 +101,12 @@ def _answer_sections(response: QueryResponse, asked: Asked) -> Iterator[Renderab
     """Answer, Supporting Clauses, Definitions, Citations and Notes, the empty ones left out."""
     citations = {citation.number: citation for citation in response.citations}
     yield from section(
-        "Answer", (_statement(each) for each in response.statements if not each.possibly_related)
+        "Answer",
+        (_statement(statement) for statement in response.statements if not statement.possibly_related),
     )
-    yield from section(RELATED, (_statement(each) for each in response.statements if each.possibly_related))
+    yield from section(
+        RELATED, (_statement(statement) for statement in response.statements if statement.possibly_related)
+    )
     yield from section("Supporting clauses", _clauses(response.supporting_clauses, asked.full))
     yield from section("Definitions", (_definition(used, citations) for used in response.definitions))
     shown = _shown_quotes(response)

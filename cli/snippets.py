@@ -86,7 +86,7 @@ def snippets_panel(done: SnippetsDone, question: str) -> RenderableType:
     title = Text("Nothing found" if done.no_results else "Snippets", f"bold {colour}")
     content = [
         question_text(question),
-        *(part for number, each in enumerate(done.snippets, 1) for part in _snippet(number, each)),
+        *(part for number, snippet in enumerate(done.snippets, 1) for part in _snippet(number, snippet)),
         *section("Together", [Text(reflow(done.summary))]),
         *section("The model", (Text.assemble(("! ", "bold yellow"), note) for note in _notes(done))),
     ]

@@ -39,11 +39,11 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
         running.enter_context(owned(settings.data_dir))
         policy = await running.enter_async_context(server_policy(settings))
         address = running.enter_context(_inner_address())
-        services = [await running.enter_async_context(each) for each in _services(settings, address)]
+        services = [await running.enter_async_context(context) for context in _services(settings, address)]
         await running.enter_async_context(serving(address, services, policy))
-        for each in services:
-            if each.before_others is not None:
-                await each.before_others()
+        for service in services:
+            if service.before_others is not None:
+                await service.before_others()
         await running.enter_async_context(serving(settings.address, services, policy))
         if settings.gateway_address:
             rest = GatewaySettings(

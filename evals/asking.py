@@ -127,7 +127,8 @@ def read_reply(response: QueryResponse) -> Reply:
         top_score=decided.top_score if decided.HasField("top_score") else NOTHING_RETRIEVED,
         quotes=_quotes(response),
         said="\n".join([response.answer, *(citation.quote for citation in response.citations)]),
-        weak=bool(response.statements) and all(one.possibly_related for one in response.statements),
+        weak=bool(response.statements)
+        and all(statement.possibly_related for statement in response.statements),
         markdown_length=len(response.markdown),
         cost_usd=cost_of(response.usage),
     )
@@ -135,7 +136,7 @@ def read_reply(response: QueryResponse) -> Reply:
 
 def cost_of(usage: Sequence[StageUsage]) -> float | None:
     """US dollars; None when no model was called, or one without a price."""
-    return sum(stage.cost_usd for stage in usage) if usage and all(one.priced for one in usage) else None
+    return sum(stage.cost_usd for stage in usage) if usage and all(stage.priced for stage in usage) else None
 
 
 async def answerers(client: Client, server: str) -> str:

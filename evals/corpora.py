@@ -206,7 +206,7 @@ def _example(entry: dict[str, Any]) -> ExampleQuestion:
 
 
 def _research(entry: dict[str, Any]) -> ResearchQuestion:
-    expected = tuple(ExpectedChunk(one["document"], one["phrase"]) for one in entry["expected"])
+    expected = tuple(ExpectedChunk(chunk["document"], chunk["phrase"]) for chunk in entry["expected"])
     return ResearchQuestion(entry["id"], Kind(entry["kind"]), entry["question"], expected)
 
 

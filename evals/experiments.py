@@ -92,7 +92,7 @@ async def pages(asker: Asker, questions: Sequence[Question]) -> Figures:
     return {
         "first citation": mean(bool(hits) and hits[0] for hits in right),
         "any citation": mean(any(hits) for hits in right),
-        "all citations": mean(one for hits in right for one in hits),
+        "all citations": mean(hit for hits in right for hit in hits),
         "right quotes": mean(of_right_quotes),
         **of_models(replies),
     }
@@ -154,8 +154,8 @@ def _holds(reply: Reply, must: Sequence[str]) -> bool:
 
 def of_models(replies: Sequence[Reply]) -> dict[str, float]:
     """What models cost for a thousand questions, and how often they failed; neither without models."""
-    costs = [one.cost_usd for one in replies if one.cost_usd is not None]
-    failed = [one.failed for one in replies]
+    costs = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
+    failed = [reply.failed for reply in replies]
     figures = {COST: mean(costs) * 1_000} if costs else {}
     return {**figures, "failed": mean(failed)} if any(failed) or costs else figures
 
@@ -184,5 +184,5 @@ def _chunk_recall(pools: Sequence[Sequence[FoundChunk]], questions: Sequence[Exa
 
 def _same_words(quote: str, gold: str) -> bool:
     """Whether one stands in the other; only letters and digits count, since PDFs break lines and words."""
-    one, other = (re.sub(r"\W+", "", text.casefold()) for text in (quote, gold))
-    return bool(one) and bool(other) and (one in other or other in one)
+    quoted, expected = (re.sub(r"\W+", "", text.casefold()) for text in (quote, gold))
+    return bool(quoted) and bool(expected) and (quoted in expected or expected in quoted)

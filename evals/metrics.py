@@ -46,18 +46,18 @@ def meets(found: Passage, gold: Passage) -> bool:
 
 def hit(found: Sequence[Passage], gold: Sequence[Passage]) -> bool:
     """Whether any found passage meets any gold one."""
-    return any(meets(one, other) for one in found for other in gold)
+    return any(meets(passage, wanted) for passage in found for wanted in gold)
 
 
 def first_hit(found: Sequence[Passage], gold: Sequence[Passage]) -> int | None:
     """Rank, from 1, of the first found passage that meets a gold one."""
-    return next((rank for rank, one in enumerate(found, 1) if hit([one], gold)), None)
+    return next((rank for rank, passage in enumerate(found, 1) if hit([passage], gold)), None)
 
 
 def character_overlap(found: Sequence[Passage], gold: Sequence[Passage]) -> Overlap:
     """Recall and precision in characters, each counted once (LegalBench-RAG, arXiv 2408.10343)."""
     merged_found, merged_gold = _merged(found), _merged(gold)
-    shared = sum(_shared(one, other) for one in merged_found for other in merged_gold)
+    shared = sum(_shared(passage, wanted) for passage in merged_found for wanted in merged_gold)
     return Overlap(_share(shared, _length(merged_gold)), _share(shared, _length(merged_found)))
 
 
@@ -78,10 +78,10 @@ def refused_at(positives: Sequence[float], negatives: Sequence[float], false_ref
     return mean(score < threshold for score in negatives)
 
 
-def _shared(one: Passage, other: Passage) -> int:
-    if one.document_id != other.document_id:
+def _shared(passage: Passage, other: Passage) -> int:
+    if passage.document_id != other.document_id:
         return 0
-    return max(0, min(one.end, other.end) - max(one.start, other.start))
+    return max(0, min(passage.end, other.end) - max(passage.start, other.start))
 
 
 def _share(part: int, whole: int) -> float:
@@ -94,10 +94,10 @@ def _length(passages: Sequence[Passage]) -> int:
 
 def _merged(passages: Sequence[Passage]) -> list[Passage]:
     merged: list[Passage] = []
-    for one in sorted(passages, key=lambda p: (p.document_id, p.start)):
+    for passage in sorted(passages, key=lambda p: (p.document_id, p.start)):
         last = merged[-1] if merged else None
-        if last and last.document_id == one.document_id and one.start <= last.end:
-            merged[-1] = Passage(last.document_id, last.start, max(last.end, one.end))
+        if last and last.document_id == passage.document_id and passage.start <= last.end:
+            merged[-1] = Passage(last.document_id, last.start, max(last.end, passage.end))
         else:
-            merged.append(one)
+            merged.append(passage)
     return merged

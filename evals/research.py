@@ -70,7 +70,7 @@ EXTRACTIVE = Way("extractive")
 
 def strategies() -> list[Way]:
     """The ways to make a model return JSON."""
-    return [Way(one.value, one) for one in Strategy]
+    return [Way(strategy.value, strategy) for strategy in Strategy]
 
 
 async def measure(
@@ -100,25 +100,25 @@ async def measure(
 
 def _models(outcomes: Sequence[Outcome], server: str) -> str:
     """Who found the snippets, and where."""
-    names = sorted({one.done.metadata.model for one in outcomes if one.done} - {""})
+    names = sorted({outcome.done.metadata.model for outcome in outcomes if outcome.done} - {""})
     return f"{', '.join(names) or 'a model that never answered'} of {server}" if server else NO_MODEL
 
 
 def figures(outcomes: Sequence[Outcome], chunks: Chunks) -> dict[str, float]:
     """All rates, and latencies in milliseconds; figures of the model are missing when none replied."""
-    done = [one.done for one in outcomes if one.done]
-    delivered = [snippet for one in done for snippet in one.snippets if snippet.verified]
-    asked = [one for one in outcomes if one.question.expected]
-    silent = [one for one in outcomes if one.question.kind is Kind.NEGATIVE]
-    milliseconds = sorted(one.seconds * 1000 for one in outcomes)
+    done = [outcome.done for outcome in outcomes if outcome.done]
+    delivered = [snippet for response in done for snippet in response.snippets if snippet.verified]
+    asked = [outcome for outcome in outcomes if outcome.question.expected]
+    silent = [outcome for outcome in outcomes if outcome.question.kind is Kind.NEGATIVE]
+    milliseconds = sorted(outcome.seconds * 1000 for outcome in outcomes)
     return {
         **_of_model(outcomes, chunks),
-        "verbatim": mean(_is_verbatim(one, chunks) for one in delivered),
-        "attribution": mean(_is_attributed(one, chunks) for one in delivered),
-        "negatives": mean(bool(one.done and one.done.no_results) for one in silent),
-        "documents": mean(hit for one in asked for hit in _documents_found(one)),
-        "phrases": mean(hit for one in asked for hit in _phrases_found(one)),
-        "failed": mean(one.done is None for one in outcomes),
+        "verbatim": mean(_is_verbatim(snippet, chunks) for snippet in delivered),
+        "attribution": mean(_is_attributed(snippet, chunks) for snippet in delivered),
+        "negatives": mean(bool(outcome.done and outcome.done.no_results) for outcome in silent),
+        "documents": mean(hit for outcome in asked for hit in _documents_found(outcome)),
+        "phrases": mean(hit for outcome in asked for hit in _phrases_found(outcome)),
+        "failed": mean(outcome.done is None for outcome in outcomes),
         "p50 ms": percentile(milliseconds, 0.50),
         "p95 ms": percentile(milliseconds, 0.95),
     }
@@ -131,23 +131,25 @@ def percentile(ordered: Sequence[float], share: float) -> float:
 
 def _of_model(outcomes: Sequence[Outcome], chunks: Chunks) -> dict[str, float]:
     """What the model's first replies were worth before anything was repaired, checked or dropped."""
-    first = [_stages_kept(one.replies[0]) for one in outcomes if one.replies]
+    first = [_stages_kept(outcome.replies[0]) for outcome in outcomes if outcome.replies]
     if not first:
         return {}
-    said = [snippet for one in outcomes if one.done for snippet in one.done.snippets]
+    said = [snippet for outcome in outcomes if outcome.done for snippet in outcome.done.snippets]
     return {
         "parse": mean(stage >= 1 for stage in first),
         "schema": mean(stage >= 2 for stage in first),
         "rules": mean(stage >= 3 for stage in first),
-        "raw verbatim": mean(one.verified for one in said),
-        "raw attribution": mean(_named_right(one, chunks) for one in said),
+        "raw verbatim": mean(snippet.verified for snippet in said),
+        "raw attribution": mean(_named_right(snippet, chunks) for snippet in said),
         **_cost(outcomes),
     }
 
 
 def _cost(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """What a thousand questions cost, as far as they were answered and models have prices."""
-    costs = [cost for one in outcomes if one.done and (cost := cost_of(one.done.usage)) is not None]
+    costs = [
+        cost for outcome in outcomes if outcome.done and (cost := cost_of(outcome.done.usage)) is not None
+    ]
     return {COST: mean(costs) * 1_000} if costs else {}
 
 
@@ -180,7 +182,7 @@ def _is_attributed(snippet: Snippet, chunks: Chunks) -> bool:
 def _location(chunk: Chunk, content: str) -> str:
     """The headings above words of a chunk: a chunk may run through several sections."""
     at = chunk.span.start + max(0, chunk.text.find(content))
-    own = (one.heading_chain for one in chunk.sections if one.span.start <= at < one.span.end)
+    own = (section.heading_chain for section in chunk.sections if section.span.start <= at < section.span.end)
     return " > ".join(next(own, ()) or chunk.heading_chain) or chunk.section
 
 
@@ -197,20 +199,20 @@ def _folded(text: str) -> str:
 
 
 def _documents_found(outcome: Outcome) -> Iterator[bool]:
-    found = {one.source_id for one in _snippets(outcome)}
-    for document in {one.document_id for one in outcome.question.expected}:
+    found = {snippet.source_id for snippet in _snippets(outcome)}
+    for document in {expected.document_id for expected in outcome.question.expected}:
         yield document in found
 
 
 def _phrases_found(outcome: Outcome) -> Iterator[bool]:
     for expected in outcome.question.expected:
-        own = [one.content for one in _snippets(outcome) if one.source_id == expected.document_id]
+        own = [snippet.content for snippet in _snippets(outcome) if snippet.source_id == expected.document_id]
         # Neighbouring sentences of a passage may come as snippets of their own.
         yield any(unruled(expected.phrase) in unruled(text) for text in (*own, " ".join(own)))
 
 
 def _snippets(outcome: Outcome) -> Sequence[Snippet]:
-    return [one for one in outcome.done.snippets if one.verified] if outcome.done else []
+    return [snippet for snippet in outcome.done.snippets if snippet.verified] if outcome.done else []
 
 
 async def _all_chunks(client: Client) -> AsyncIterator[Chunk]:
@@ -242,14 +244,14 @@ def _replies(recording: Path) -> tuple[str, ...]:
 def _keep(outcomes: Sequence[Outcome], file: Path) -> None:
     """The raw results as data, a line each."""
     with file.open("w", encoding="utf-8") as lines:
-        for one in outcomes:
+        for outcome in outcomes:
             entry = {
-                "id": one.question.question_id,
-                "kind": one.question.kind.value,
-                "question": one.question.text,
-                "seconds": round(one.seconds, 4),
-                "error": one.error,
-                "replies": one.replies,
-                "done": MessageToDict(one.done) if one.done else None,
+                "id": outcome.question.question_id,
+                "kind": outcome.question.kind.value,
+                "question": outcome.question.text,
+                "seconds": round(outcome.seconds, 4),
+                "error": outcome.error,
+                "replies": outcome.replies,
+                "done": MessageToDict(outcome.done) if outcome.done else None,
             }
             lines.write(json.dumps(entry, ensure_ascii=False) + "\n")

@@ -135,7 +135,7 @@ def _methods(file: Any, pool: Any) -> Iterator[Method]:
                 streams_requests=method.client_streaming,
                 streams_responses=method.server_streaming,
                 access=declared_access(method.options),
-                bindings=tuple(binding_of(each) for each in (rule, *rule.additional_bindings)),
+                bindings=tuple(binding_of(http_rule) for http_rule in (rule, *rule.additional_bindings)),
             )
 
 

@@ -124,12 +124,12 @@ def _set(message: Message, field: FieldDescriptor, item: object, where: str, dep
     if not isinstance(item, list):
         raise InvalidInput("Must be a list.", field=where)
     for index, element in enumerate(item):
-        each = f"{where}[{index}]"
+        element_path = f"{where}[{index}]"
         if is_object(field):
-            fill(getattr(message, field.name).add(), element, each, depth - 1)
+            fill(getattr(message, field.name).add(), element, element_path, depth - 1)
         else:
             scratch = type(message)()
-            _convert(scratch, field, [element], each)
+            _convert(scratch, field, [element], element_path)
             getattr(message, field.name).extend(getattr(scratch, field.name))
 
 

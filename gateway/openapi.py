@@ -47,7 +47,7 @@ def openapi_document(contracts: Contracts) -> Schema:
     """The whole document as JSON values."""
     tags = [
         {"name": _short(service), "description": contracts.comments.get(service, "")}
-        for _, service in sorted(contracts.services, key=lambda each: READING_ORDER.index(_short(each[1])))
+        for _, service in sorted(contracts.services, key=lambda names: READING_ORDER.index(_short(names[1])))
     ]
     return {
         "openapi": "3.1.0",

@@ -73,7 +73,9 @@ def schemas_of(
             schema = _message_schema(declared, comments)
             if name in requests:
                 schema["additionalProperties"] = False
-                schema["properties"] = {key: _or_null(each) for key, each in schema["properties"].items()}
+                schema["properties"] = {
+                    key: _or_null(property_schema) for key, property_schema in schema["properties"].items()
+                }
             else:
                 schema["required"] = [json_name(field) for field in declared.fields if not field.has_presence]
         schemas[schema_name(declared)] = schema

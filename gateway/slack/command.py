@@ -104,7 +104,7 @@ def parse_question(text: str) -> Question:
     while words and _is_option(words[-1]):
         options.append(words.pop())
         text = text.rstrip()[: -len(options[-1])]
-    named = (each.removeprefix(SOURCES).split(",") for each in options if each.startswith(SOURCES))
+    named = (option.removeprefix(SOURCES).split(",") for option in options if option.startswith(SOURCES))
     asked = text.strip()
     return Question(
         text="" if asked.lower() == "help" else asked,

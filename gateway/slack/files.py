@@ -55,9 +55,9 @@ class SlackFiles:
         """
         try:
             workspaces = _workspaces(self.workspaces)
-            for each in (team, enterprise):
-                if each in workspaces:
-                    return _authorization(self.workspaces, workspaces[each])
+            for workspace in (team, enterprise):
+                if workspace in workspaces:
+                    return _authorization(self.workspaces, workspaces[workspace])
         except SlackFileBroken as error:
             raise _unavailable(error) from error
         return None
@@ -85,7 +85,7 @@ def _workspaces(path: Path) -> Mapping[str, str | None]:
     except ValueError as error:
         raise SlackFileBroken(f"{variable}: {path}: {error}") from error
     if not isinstance(found, dict) or not all(
-        _ID.fullmatch(each) and isinstance(name, str | None) for each, name in found.items()
+        _ID.fullmatch(workspace) and isinstance(name, str | None) for workspace, name in found.items()
     ):
         message = "expected an object of ids of workspaces and names of files, or null"
         raise SlackFileBroken(f"{variable}: {path}: {message}")

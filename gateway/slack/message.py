@@ -55,7 +55,7 @@ def told(text: str) -> Json:
 def answer_message(response: QueryResponse, question: Question) -> Json:
     """The answer or the refusal."""
     refused = response.HasField("refusal")
-    answered = any(not each.possibly_related for each in response.statements)
+    answered = any(not statement.possibly_related for statement in response.statements)
     verdict = "Not addressed" if refused else "Answer" if answered else RELATED
     sections = _refusal(response.refusal) if refused else _answer(response)
     metadata = response.metadata
@@ -89,9 +89,9 @@ def _message(verdict: str, question: Question, sections: Iterable[Section]) -> J
 def _answer(response: QueryResponse) -> list[Section]:
     """Notes stay where citations do not fit: they are short, and an answer without them says too much."""
     quotes = {citation.number: citation for citation in response.citations}
-    definitions = [item for one in response.definitions for item in _definition(one, quotes)]
-    firm = [_statement(one) for one in response.statements if not one.possibly_related]
-    related = [_statement(one) for one in response.statements if one.possibly_related]
+    definitions = [item for definition in response.definitions for item in _definition(definition, quotes)]
+    firm = [_statement(statement) for statement in response.statements if not statement.possibly_related]
+    related = [_statement(statement) for statement in response.statements if statement.possibly_related]
     return [
         Section("Answer", tuple(firm), 2),
         Section(RELATED, tuple(related), 2),

@@ -54,7 +54,7 @@ class OpenAIChat:
     def _describe(self, chat: Span, request: ChatRequest) -> None:
         chat.set_attribute("gen_ai.request.max_tokens", request.max_tokens)
         if self._text_in_spans:
-            shown = [_message(one.role.value, one.content) for one in request.messages]
+            shown = [_message(message.role.value, message.content) for message in request.messages]
             chat.set_attribute("gen_ai.input.messages", json.dumps(shown, ensure_ascii=False))
 
 
@@ -66,7 +66,9 @@ def _message(role: str, text: str) -> dict[str, object]:
 def _body(request: ChatRequest) -> dict[str, object]:
     body: dict[str, object] = {
         "model": request.model,
-        "messages": [{"role": one.role.value, "content": one.content} for one in request.messages],
+        "messages": [
+            {"role": message.role.value, "content": message.content} for message in request.messages
+        ],
         "seed": request.seed,
         "response_format": _format(request),
     }

@@ -121,7 +121,7 @@ def _read(body: bytes, count: int) -> tuple[NDArray[np.float32], int]:
     """
     try:
         reply = json.loads(body)
-        found = {one["index"]: _vector(one["embedding"]) for one in reply["data"]}
+        found = {item["index"]: _vector(item["embedding"]) for item in reply["data"]}
         vectors = np.stack([found[index] for index in range(count)])
         usage = reply.get("usage") or {}
         tokens = usage.get("prompt_tokens", 0)

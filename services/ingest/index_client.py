@@ -152,7 +152,7 @@ class IndexClient:
                         request, timeout=time_left(self._read_deadline_seconds)
                     )
                 page = await call
-            found |= {each.document_id: each.content_sha256 for each in page.documents}
+            found |= {document.document_id: document.content_sha256 for document in page.documents}
             if not page.next_page_token:
                 return found
             request.page_token = page.next_page_token
@@ -172,8 +172,8 @@ class IndexClient:
 
 def _contents(chunks: Sequence[Chunk], definitions: Sequence[Definition]) -> str:
     """The digest of all that is sent of a version."""
-    digests = [_chunk(each).digest for each in chunks]
-    digests += [_definition(each).digest for each in definitions]
+    digests = [_chunk(chunk).digest for chunk in chunks]
+    digests += [_definition(definition).digest for definition in definitions]
     return contents_digest(digests)
 
 

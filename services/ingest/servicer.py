@@ -72,7 +72,10 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
         ]
         size = min(request.page_size or DEFAULT_PAGE, MAX_PAGE)
         return wire.ListOriginalsResponse(
-            originals=[wire.Original(document_id=each[0], content_sha256=each[1]) for each in found[:size]],
+            originals=[
+                wire.Original(document_id=original[0], content_sha256=original[1])
+                for original in found[:size]
+            ],
             next_page_token=found[size - 1][0] if len(found) > size else "",
         )
 

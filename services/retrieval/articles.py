@@ -99,7 +99,7 @@ async def find(store: Store, titles: Sequence[str]) -> tuple[tuple[str, ArticleI
 async def existing(store: Store, article_ids: Collection[ArticleId]) -> frozenset[ArticleId]:
     """Those among these that there are."""
     found = await asyncio.gather(*map(store.records.article, article_ids))
-    return frozenset(each.article_id for each in found if each)
+    return frozenset(article.article_id for article in found if article)
 
 
 def _required(article_id: str) -> ArticleId:

@@ -62,9 +62,9 @@ class SampledDocument:
         """Sample the chunks of one version; at least one."""
         return cls(
             version,
-            tuple(tuple(map(sys.intern, without_stop_words(each.stems))) for each in chunks),
-            tuple(len(each.windows) for each in chunks),
-            np.concatenate([each.vectors for each in chunks]),
+            tuple(tuple(map(sys.intern, without_stop_words(chunk.stems))) for chunk in chunks),
+            tuple(len(chunk.windows) for chunk in chunks),
+            np.concatenate([chunk.vectors for chunk in chunks]),
         )
 
 
@@ -107,7 +107,8 @@ class Sample:
 
 def choose(documents: Iterable[DocumentId]) -> list[DocumentId]:
     """The documents to sample: as good as random, and hardly changed by documents that come and go."""
-    return sorted(documents, key=lambda each: hashlib.sha256(each.encode()).digest())[:SAMPLED_DOCUMENTS]
+    shuffled = sorted(documents, key=lambda document_id: hashlib.sha256(document_id.encode()).digest())
+    return shuffled[:SAMPLED_DOCUMENTS]
 
 
 def _starts(counts: Iterable[int]) -> list[int]:

@@ -254,7 +254,9 @@ def _start(chunk: Chunk, shown: int) -> int:
     """Where the part of a chunk begins that does not end before `shown`; its end when there is none."""
     if shown <= chunk.span.start:
         return chunk.span.start
-    return next((each.start for each in chunk.sentences if each.end > shown), min(shown, chunk.span.end))
+    return next(
+        (sentence.start for sentence in chunk.sentences if sentence.end > shown), min(shown, chunk.span.end)
+    )
 
 
 def _block(passage: ContextPassage) -> str:

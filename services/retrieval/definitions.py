@@ -106,7 +106,7 @@ class Reading:
 def _first_document(definitions: Sequence[Definition], source: str) -> list[Definition]:
     """Those of the first document of `source`, differently worded ones all."""
     of_source = [definition for definition in definitions if definition.source == source]
-    return _distinct([each for each in of_source if each.version == of_source[0].version])
+    return _distinct([definition for definition in of_source if definition.version == of_source[0].version])
 
 
 def conflicting(definition: Definition, others: Sequence[Definition]) -> tuple[Definition, ...]:
@@ -114,8 +114,8 @@ def conflicting(definition: Definition, others: Sequence[Definition]) -> tuple[D
 
     Those of other sources come first; at most `MAX_CONFLICTING`.
     """
-    foreign = [each for each in others if each.document_id != definition.document_id]
-    foreign.sort(key=lambda each: each.source == definition.source)
+    foreign = [other for other in others if other.document_id != definition.document_id]
+    foreign.sort(key=lambda other: other.source == definition.source)
     return tuple(_distinct([definition, *foreign])[1 : MAX_CONFLICTING + 1])
 
 

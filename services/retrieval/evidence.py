@@ -70,15 +70,15 @@ def weigh(question: Question, passages: Sequence[Passage], statistics: ShareBM25
     if not passages:
         return []
     asked = frozenset(question.keyword_stems + question.lexicon_stems)
-    bags = [Bag.of(without_stop_words(each.stems), asked) for each in passages]
+    bags = [Bag.of(without_stop_words(passage.stems), asked) for passage in passages]
     keyword = statistics.shares_with(question.keyword_stems, bags)
     lexicon = statistics.shares_with(question.lexicon_stems, bags)
-    similarities = np.vecdot(np.concatenate([each.vectors for each in passages]), question.vector)
-    starts = np.cumsum([0, *(len(each.windows) for each in passages)])
+    similarities = np.vecdot(np.concatenate([passage.vectors for passage in passages]), question.vector)
+    starts = np.cumsum([0, *(len(passage.windows) for passage in passages)])
     weighed = []
-    for number, each in enumerate(passages):
+    for number, passage in enumerate(passages):
         of_chunk = similarities[starts[number] : starts[number + 1]]
-        matches = zip(each.windows, of_chunk, strict=True)
+        matches = zip(passage.windows, of_chunk, strict=True)
         weighed.append(
             Weighed(
                 LocalEvidence(float(of_chunk.max()), keyword[number], lexicon[number]),

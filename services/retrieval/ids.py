@@ -21,6 +21,6 @@ def check_chunk_ids(chunks: Sequence[Chunk]) -> None:
 
 def check_definition_ids(definitions: Sequence[Definition]) -> None:
     """Raise `InvalidInput` for the first of a batch that has another id."""
-    for number, each in enumerate(definitions):
-        if each.definition_id != definition_id_of(each.version, each.span, each.term):
+    for number, definition in enumerate(definitions):
+        if definition.definition_id != definition_id_of(definition.version, definition.span, definition.term):
             raise InvalidInput(FOREIGN_ID, field=f"definitions.definitions[{number}].definition_id")

@@ -110,7 +110,10 @@ class Overviews:
     async def _versions(self) -> dict[DocumentId, Version]:
         """By id: what two documents of equal score are told apart by must not depend on the store."""
         live = await self._store.live_versions(EVERYWHERE)
-        return {each.document_id: each for each in sorted(live, key=lambda each: each.document_id)}
+        return {
+            document.document_id: document
+            for document in sorted(live, key=lambda document: document.document_id)
+        }
 
     async def _read_heads(self, document_ids: Sequence[DocumentId]) -> dict[DocumentId, Head]:
         first = await self._store.first_chunks(document_ids, HEAD_CHUNKS)

@@ -91,7 +91,10 @@ def visible(text: str, field: str, limit: int | None = None) -> str:
         raise InvalidInput("Must not be empty.", field=field)
     if limit is not None and len(text) > limit:
         raise InvalidInput(f"Must not be longer than {limit:,} characters.", field=field)
-    if any(unicodedata.category(each) == "Cc" and each not in LINE_BREAKS_AND_TABS for each in text):
+    if any(
+        unicodedata.category(character) == "Cc" and character not in LINE_BREAKS_AND_TABS
+        for character in text
+    ):
         raise InvalidInput("Must not hold control characters.", field=field)
     return text
 

@@ -58,7 +58,7 @@ async def read_chunks(store: Store, chunk_ids: Sequence[ChunkId]) -> ReadChunks:
     for number, chunk_id in enumerate(chunk_ids):
         if chunk_id not in found:
             raise ChunkNotFound(f"No live chunk has this id: {chunk_id}", field=f"chunk_ids[{number}]")
-    document_ids = tuple(dict.fromkeys(each.document_id for each in found.values()))
+    document_ids = tuple(dict.fromkeys(chunk.document_id for chunk in found.values()))
     documents = await store.documents(Scope(document_ids=document_ids), None, len(document_ids))
     return ReadChunks(tuple(found[chunk_id] for chunk_id in chunk_ids), tuple(documents), revision)
 
@@ -116,8 +116,8 @@ async def list_documents(store: Store, scope: Scope, size: int, token: str) -> P
 async def list_sources(store: Store, size: int, token: str) -> Page[SourceCounts]:
     """A page of sources by name. Raises `InvalidInput` for a foreign token."""
     after = page_position(token, "sources")
-    sources = [each for each in await store.sources() if each.source > after]
-    return page_of(sources, size, lambda each: each.source, "sources")
+    sources = [source for source in await store.sources() if source.source > after]
+    return page_of(sources, size, lambda source: source.source, "sources")
 
 
 async def count_terms(store: Store, terms: Sequence[str], scope: Scope) -> TermCounts:

@@ -259,8 +259,8 @@ async def _pairs(old: Store, new: Store) -> AsyncGenerator[_Pair, None]:
     async with aclosing(_documents(old)) as olds, aclosing(_documents(new)) as news:
         left, right = await anext(olds, None), await anext(news, None)
         while left or right:
-            first = min(_id(each) for each in (left, right) if each)
-            here = [each if each and _id(each) == first else None for each in (left, right)]
+            first = min(_id(document) for document in (left, right) if document)
+            here = [document if document and _id(document) == first else None for document in (left, right)]
             yield _Pair(first, *here)
             left = await anext(olds, None) if here[0] else left
             right = await anext(news, None) if here[1] else right

@@ -187,12 +187,12 @@ class Searcher:
             ranked, background = await loop.run_in_executor(
                 self._executor, _weighed, pool, question, asked, query, overview
             )
-            chunks = await self._store.chunks([each.passage.chunk_id for each in ranked])
+            chunks = await self._store.chunks([scored.passage.chunk_id for scored in ranked])
         if background and self._model.name != MEASURED_MODEL:
             background = UNCALIBRATED
-        if any(each.passage.chunk_id not in chunks for each in ranked):
+        if any(scored.passage.chunk_id not in chunks for scored in ranked):
             return None
-        candidates = tuple(pool.candidate(each, chunks[each.passage.chunk_id]) for each in ranked)
+        candidates = tuple(pool.candidate(scored, chunks[scored.passage.chunk_id]) for scored in ranked)
         return Found(asked, candidates, pool.vector, pool.keyword, background, revision)
 
     def _route(self, query: SearchQuery, overview: Overview) -> Route | None:
@@ -203,7 +203,11 @@ class Searcher:
     async def _ask(self, query: SearchQuery, route: Route | None, revision: str) -> Asked:
         text = route.clause_question if route else query.text
         documents = route.documents if route else ()
-        scope = Scope(document_ids=tuple(each.document_id for each in documents)) if route else query.scope
+        scope = (
+            Scope(document_ids=tuple(document.document_id for document in documents))
+            if route
+            else query.scope
+        )
         normalised = normalise(text, await self._glossary.terms(query.scope, revision))
         return Asked(
             text, normalised, scope, documents, tuple(question_stems(normalised)), tuple(lexicon_stems(text))
@@ -249,7 +253,7 @@ class Searcher:
 
 def rank(pool: Pool, question: Question, asked: Asked, overview: Overview) -> list[Scored]:
     """The pool with its evidence, best first; ties keep first appearance."""
-    shares = {each.document_id: each.score for each in asked.routed}
+    shares = {routed.document_id: routed.score for routed in asked.routed}
     scored = []
     for passage, weighed in zip(
         pool.passages, weigh(question, pool.passages, overview.sample.statistics), strict=True
@@ -262,7 +266,7 @@ def rank(pool: Pool, question: Question, asked: Asked, overview: Overview) -> li
         if pool.mode is SearchMode.KEYWORD and keyword:
             score = keyword.score
         scored.append(Scored(passage, score, weighed))
-    return sorted(scored, key=lambda each: -each.score)
+    return sorted(scored, key=lambda candidate: -candidate.score)
 
 
 def _weighed(
@@ -271,4 +275,4 @@ def _weighed(
     best = rank(pool, question, asked, overview)[: query.limits.top_k]
     if not query.background:
         return best, None
-    return best, overview.sample.background(question, {each.passage.document_id for each in best})
+    return best, overview.sample.background(question, {scored.passage.document_id for scored in best})

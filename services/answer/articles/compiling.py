@@ -168,7 +168,9 @@ class Compiling:
 
     async def _basis(self, scope: ArticleScope) -> tuple[Version, ...]:
         documents = await self._retrieval.documents(scope.sources, scope.document_ids)
-        return tuple(document.version for document in sorted(documents, key=lambda each: each.document_id))
+        return tuple(
+            document.version for document in sorted(documents, key=lambda document: document.document_id)
+        )
 
     def _room(self, scope: ArticleScope, code: str) -> int:
         """Tokens that prompt and reply leave for chunks."""

@@ -124,7 +124,7 @@ def _open(path: Path, named: Sequence[Path], opened: ExitStack) -> Log | None:
     try:
         file = opened.enter_context(_regular(path))
     except FileNotFoundError:
-        if not all(each.exists() for each in named):
+        if not all(given.exists() for given in named):
             raise
         return None
     chain, sequence = "", 0
@@ -153,8 +153,11 @@ class _Check:
         self._keys = keys
         self._known: dict[str, dict[int, set[str]]] = {}
         """Records that must be there, and were not read yet."""
-        self._anchored = {(one.chain, one.sequence) for one in anchors}
-        for anchor in (*anchors, *(Anchor(one.chain, one.sequence, one.record) for one in heads.values())):
+        self._anchored = {(anchor.chain, anchor.sequence) for anchor in anchors}
+        for anchor in (
+            *anchors,
+            *(Anchor(head.chain, head.sequence, head.record) for head in heads.values()),
+        ):
             if anchor.sequence:
                 self._known.setdefault(anchor.chain, {}).setdefault(anchor.sequence, set()).add(anchor.hash)
         self._chains = {

@@ -174,11 +174,11 @@ class _Search:
         """The open list that an item continues; None when it begins one."""
         follows, later = [], []
         for depth in range(len(self._open) - 1, -1, -1):
-            each = self._open[depth]
-            if each.interrupted and (marker.is_bullet or (alone and each.lead)):
+            open_list = self._open[depth]
+            if open_list.interrupted and (marker.is_bullet or (alone and open_list.lead)):
                 continue
-            step = _step(each, marker)
-            if step is None or (marker.is_bullet and self._units[index].indent != each.indent):
+            step = _step(open_list, marker)
+            if step is None or (marker.is_bullet and self._units[index].indent != open_list.indent):
                 continue
             if step == (0 if marker.is_bullet else 1):
                 follows.append(depth)
@@ -212,9 +212,10 @@ class _Search:
         if goes_on_here and self._pending:
             self._govern(self._pending, self._since(self._open[depth]))
         self.close(depth + 1)
-        each = self._open[depth]
-        series, value = next(reading for reading in marker.readings if reading[0] == each.series)
-        each.series, each.last, each.item, each.further, each.interrupted = series, value, index, 0, False
+        open_list = self._open[depth]
+        series, value = next(reading for reading in marker.readings if reading[0] == open_list.series)
+        open_list.series, open_list.last = series, value
+        open_list.item, open_list.further, open_list.interrupted = index, 0, False
 
     def _begin(self, index: int, marker: Marker, alone: bool, lead: Span | None, needed: Lead) -> None:
         """A list begins: below the last item of the one before it, or behind all that are open."""
@@ -241,20 +242,24 @@ class _Search:
         """Close what cannot be around a list that begins here."""
         indent = self._units[index].indent
         depth = next(
-            (depth for depth, each in enumerate(self._open) if _is_another_path(each.series, marker)),
+            (
+                depth
+                for depth, open_list in enumerate(self._open)
+                if _is_another_path(open_list.series, marker)
+            ),
             len(self._open),
         )
         while depth > 0 and self._ends_before(self._open[depth - 1], marker, indent, alone, needed):
             depth -= 1
         self.close(depth)
 
-    def _ends_before(self, each: _List, marker: Marker, indent: int, alone: bool, needed: Lead) -> bool:
-        if each.interrupted or each.series in (UNMARKED, ROWS):
-            return each.interrupted or needed is not Lead.OPEN
+    def _ends_before(self, open_list: _List, marker: Marker, indent: int, alone: bool, needed: Lead) -> bool:
+        if open_list.interrupted or open_list.series in (UNMARKED, ROWS):
+            return open_list.interrupted or needed is not Lead.OPEN
         if needed is Lead.OPEN:
             return False
-        again = any(series == each.series for series, _ in marker.readings)
-        return again or alone or not marker.opening or indent < each.indent
+        again = any(series == open_list.series for series, _ in marker.readings)
+        return again or alone or not marker.opening or indent < open_list.indent
 
     def _take_marks_within(self, index: int) -> None:
         """Items that begin within the sentence: their list may go on below it."""
@@ -324,8 +329,8 @@ class _Search:
             self._emit(unit.span, [index - 1], is_condition=True)
 
     def _take_condition(self, index: int) -> None:
-        for each in self._open:
-            each.interrupted = each.interrupted and each.members[-1:] != [index - 1]
+        for open_list in self._open:
+            open_list.interrupted = open_list.interrupted and open_list.members[-1:] != [index - 1]
         self._pending.append(index)
         self._add(index)
 
@@ -333,8 +338,8 @@ class _Search:
         """A further sentence of an item; after some that stand alone, it is an item's no more."""
         words = self._words(index)
         self._add(index, governed=not (alone or (is_fragment(words) and not words[:1].islower())))
-        for each in self._open:
-            each.further += alone
+        for open_list in self._open:
+            open_list.further += alone
         if self._open[-1].further > _MOST_FURTHER:
             self._interrupt()
 
@@ -366,8 +371,8 @@ class _Search:
     def _interrupt(self) -> None:
         """A paragraph that belongs to no item."""
         self._settle(0)
-        for each in self._open:
-            each.interrupted = each.lead is not None or each.last == 0
+        for open_list in self._open:
+            open_list.interrupted = open_list.lead is not None or open_list.last == 0
         while self._open and self._open[-1].series in (UNMARKED, ROWS):
             self.close(len(self._open) - 1)
 
@@ -392,7 +397,9 @@ class _Search:
 
     def _begin_above(self, index: int, words: str) -> bool:
         """Begin a list without marks whose first items stand in the sentence of its lead-in, if it is one."""
-        if index == 0 or any(each.lead and each.members[-1:] == [index - 1] for each in self._open):
+        if index == 0 or any(
+            open_list.lead and open_list.members[-1:] == [index - 1] for open_list in self._open
+        ):
             return False
         above = self._sentence_above(index)
         lead = self._lead_within(above, words)
@@ -483,31 +490,36 @@ class _Search:
         """A unit belongs to the last items of all open lists."""
         if not governed:
             self._own_sentence = self._units[index].span
-        for each in reversed(self._open):
-            if not each.interrupted:
-                each.members.append(index)
-                if governed and each.governs:
-                    each.governed.append(index)
-            governed = governed and not each.apart
+        for open_list in reversed(self._open):
+            if not open_list.interrupted:
+                open_list.members.append(index)
+                if governed and open_list.governs:
+                    open_list.governed.append(index)
+            governed = governed and not open_list.apart
 
-    def _since(self, each: _List) -> list[int]:
+    def _since(self, open_list: _List) -> list[int]:
         """The units of a list's last item."""
-        return list(takewhile(lambda index: index >= each.item, reversed(each.members)))[::-1]
+        return list(takewhile(lambda index: index >= open_list.item, reversed(open_list.members)))[::-1]
 
     def close(self, depth: int) -> None:
         """End the lists from `depth` inwards."""
         if depth >= len(self._open):
             return
         self._settle(depth)
-        for each in self._open[depth:]:
-            if each.lead is not None:
-                self._emit(each.lead, each.governed, is_condition=False)
+        for open_list in self._open[depth:]:
+            if open_list.lead is not None:
+                self._emit(open_list.lead, open_list.governed, is_condition=False)
         del self._open[depth:]
 
     def _settle(self, depth: int) -> None:
         """Conditions below the lists from `depth` inwards, or in their last item, govern all their items."""
         closed = next(
-            (each for each in self._open[depth:] if each.lead is not None and not each.interrupted), None
+            (
+                open_list
+                for open_list in self._open[depth:]
+                if open_list.lead is not None and not open_list.interrupted
+            ),
+            None,
         )
         if closed is not None and closed.members:
             self._govern(self._pending, closed.governed)
@@ -553,7 +565,7 @@ def _is_another_path(series: Series, marker: Marker) -> bool:
     return series.form[:1].isdigit() and form[:1].isdigit() and not form.startswith(series.form)
 
 
-def _step(each: _List, marker: Marker) -> int | None:
+def _step(open_list: _List, marker: Marker) -> int | None:
     """How far an item is from the last one of a list; None for another series."""
-    values = [value for series, value in marker.readings if series == each.series]
-    return values[0] - each.last if values else None
+    values = [value for series, value in marker.readings if series == open_list.series]
+    return values[0] - open_list.last if values else None

@@ -143,8 +143,8 @@ def _rank(reading: Reading) -> int:
     return _RANK[reading.series] + (len(reading.path) - 1 if reading.series is Series.DECIMAL else 0)
 
 
-def _same_series(one: Reading, other: Reading) -> bool:
-    return one.series is other.series and one.path[:-1] == other.path[:-1]
+def _same_series(left: Reading, right: Reading) -> bool:
+    return left.series is right.series and left.path[:-1] == right.path[:-1]
 
 
 def _follows(reading: Reading, last: Reading | None, step: int) -> bool:

@@ -208,5 +208,5 @@ def _rgb(colour: str) -> tuple[int, ...] | None:
         return None
 
 
-def _is_same(one: tuple[int, ...], other: tuple[int, ...] | None) -> bool:
-    return other is not None and max(abs(a - b) for a, b in zip(one, other, strict=True)) < SAME_COLOUR
+def _is_same(colour: tuple[int, ...], other: tuple[int, ...] | None) -> bool:
+    return other is not None and max(abs(a - b) for a, b in zip(colour, other, strict=True)) < SAME_COLOUR

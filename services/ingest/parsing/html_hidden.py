@@ -57,7 +57,8 @@ class _Look:
         if self.colour is None or self.ground is None:
             return False
         return (
-            max(abs(one - other) for one, other in zip(self.colour, self.ground, strict=True)) < SAME_COLOUR
+            max(abs(shade - ground) for shade, ground in zip(self.colour, self.ground, strict=True))
+            < SAME_COLOUR
         )
 
 

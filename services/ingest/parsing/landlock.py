@@ -86,7 +86,7 @@ def _allow_reading(ruleset: int, path: Path) -> None:
 
 def _call(number: int, *arguments: int | bytes | None) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
-    passed = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    passed = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
     result: int = libc.syscall(ctypes.c_long(number), *passed)
     if result < 0:
         raise LandlockMissing(f"Landlock: {errno.errorcode.get(ctypes.get_errno(), 'refused')}")

@@ -68,7 +68,9 @@ def uncovered(
     page: pymupdf.Page, spans: list[Span], shapes: Sequence[Shape], flags: int
 ) -> tuple[list[Span], int]:
     """The spans without what shapes cover; how many characters besides white space those are."""
-    covers = [one for one in shapes if one.covers and one.above and one.bottom - one.top >= LEAST_HEIGHT]
+    covers = [
+        shape for shape in shapes if shape.covers and shape.above and shape.bottom - shape.top >= LEAST_HEIGHT
+    ]
     suspects = {
         index: over
         for index, span in enumerate(spans if covers else ())
@@ -87,7 +89,7 @@ def uncovered(
     for index, over in suspects.items():
         for shape in over:
             count += _cover(raw[index], shape, raw[shape.above :], look)
-        kept[index] = spans[index] | {"text": "".join([one["c"] for one in raw[index]["chars"]])}
+        kept[index] = spans[index] | {"text": "".join([character["c"] for character in raw[index]["chars"]])}
     return (kept, count) if count else (spans, 0)
 
 
@@ -108,19 +110,23 @@ def _cover(span: Span, shape: Shape, later: Iterable[Span], look: _Look) -> int:
 
     What is written on the shape, `later`, tells nothing of what is below it.
     """
-    words = [one for one in span["chars"] if one["c"].strip() and shape.left <= _middle(one) <= shape.right]
+    words = [
+        character
+        for character in span["chars"]
+        if character["c"].strip() and shape.left <= _middle(character) <= shape.right
+    ]
     top, bottom = _band(span)
-    labels = [one["bbox"] for one in later if one["bbox"][1] < bottom and one["bbox"][3] > top]
+    labels = [label["bbox"] for label in later if label["bbox"][1] < bottom and label["bbox"][3] > top]
     greys = b"".join(
-        look.greys(max(one["bbox"][0], shape.left), top, min(one["bbox"][2], shape.right), bottom)
-        for one in words
-        if one["c"].isalnum()
-        and not any(label[0] < one["bbox"][2] and label[2] > one["bbox"][0] for label in labels)
+        look.greys(max(character["bbox"][0], shape.left), top, min(character["bbox"][2], shape.right), bottom)
+        for character in words
+        if character["c"].isalnum()
+        and not any(label[0] < character["bbox"][2] and label[2] > character["bbox"][0] for label in labels)
     )
     if not greys or max(greys) - min(greys) > SAME_GREY:
         return 0
-    for one in words:
-        one["c"] = ""
+    for character in words:
+        character["c"] = ""
     words[0]["c"] = COVER if greys[0] < DARK else ""
     return len(words)
 

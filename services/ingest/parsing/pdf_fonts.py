@@ -145,8 +145,8 @@ _SAME = {
 """Characters that many fonts draw alike."""
 
 
-def _likeness(one: Picture, other: Picture) -> float:
-    return float(sum(map(mul, one, other)))
+def _likeness(picture: Picture, other: Picture) -> float:
+    return float(sum(map(mul, picture, other)))
 
 
 @cache

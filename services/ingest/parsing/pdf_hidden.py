@@ -91,7 +91,9 @@ def _is_white(span: Span) -> bool:
 
 def _coloured_boxes(page: pymupdf.Page) -> list[Box]:
     """What white text can be read on: filled shapes that are not white, and images."""
-    shapes = [one["rect"] for one in page.get_cdrawings() if set(one.get("fill") or (1.0,)) != {1.0}]
+    shapes = [
+        drawing["rect"] for drawing in page.get_cdrawings() if set(drawing.get("fill") or (1.0,)) != {1.0}
+    ]
     return [*shapes, *(image["bbox"] for image in page.get_image_info())]
 
 

@@ -141,7 +141,10 @@ def _over_pages(text: str, spans: list[Span]) -> tuple[str, list[Span]]:
         inside: list[Span] = []
         words = [text[start:end]]
         while (following := _following(text, spans, index, margins)) is not None:
-            gaps = [text[one.end : other.start] for one, other in pairwise(spans[index : following + 1])]
+            gaps = [
+                text[span.end : following_span.start]
+                for span, following_span in pairwise(spans[index : following + 1])
+            ]
             words += [gaps[-1], text[spans[following].start : spans[following].end]]
             for gap, aside in zip(gaps[:-1], spans[index + 1 : following], strict=True):
                 moved += [gap, text[aside.start : aside.end]]

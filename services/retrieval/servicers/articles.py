@@ -101,7 +101,7 @@ async def _shown(
     store: Store, found: Sequence[CurrentArticle], *, with_bodies: bool = True
 ) -> list[article_pb2.Article]:
     """Articles as the caller sees them: their links name no article that is gone, or that it may not see."""
-    messages = [article_to_wire(each, with_body=with_bodies) for each in found]
+    messages = [article_to_wire(article, with_body=with_bodies) for article in found]
     links = [link for message in messages for link in message.backlink_suggestions if link.article_id]
     there = await articles.existing(store, {ArticleId(link.article_id) for link in links})
     for link in links:
@@ -121,7 +121,8 @@ def article_of(message: article_pb2.Article) -> Article:
         title=message.title,
         scope=Scope(tuple(message.sources), tuple(map(DocumentId, message.document_ids))),
         basis=frozenset(
-            Version(DocumentId(each.document_id), Generation(each.generation)) for each in message.basis
+            Version(DocumentId(version.document_id), Generation(version.generation))
+            for version in message.basis
         ),
         compiled_at=compiled_at,
         record=_record(message),

@@ -50,8 +50,8 @@ class DocumentServicer(DocumentServiceServicer):
         page = await list_sources(index.store, size, request.page_token)
         return wire.ListSourcesResponse(
             sources=[
-                wire.Source(source=each.source, document_count=each.documents, chunk_count=each.chunks)
-                for each in page.items
+                wire.Source(source=source.source, document_count=source.documents, chunk_count=source.chunks)
+                for source in page.items
             ],
             next_page_token=page.next_token,
         )

@@ -112,15 +112,15 @@ async def _parts(requests: Requests) -> AsyncIterator[Part]:
                 generation = version.generation
                 yield Header(version)
             case "chunks":
-                chunks = tuple(from_message(_undated(each), Chunk) for each in request.chunks.chunks)
+                chunks = tuple(from_message(_undated(chunk), Chunk) for chunk in request.chunks.chunks)
                 check_chunk_ids(chunks)
                 arrived.check_chunks(chunks)
                 yield ChunkBatch(chunks)
             case "definitions":
                 sent = request.definitions.definitions
                 definitions = tuple(
-                    dataclasses.replace(from_message(each, Definition), generation=generation)
-                    for each in sent
+                    dataclasses.replace(from_message(definition, Definition), generation=generation)
+                    for definition in sent
                 )
                 check_definition_ids(definitions)
                 arrived.check_definitions(definitions)

@@ -82,15 +82,15 @@ def _is_as_written(message: Digested) -> bool:
 
 async def is_intact(store: Store, document: Document) -> bool:
     """Whether a live document is there with all its chunks and definitions, each as it was indexed."""
-    parts = [each async for each in _parts(store, document)]
+    parts = [part async for part in _parts(store, document)]
     if not all(
-        _is_chunk(each) if isinstance(each, chunk_pb2.Chunk) else _is_as_written(each) for each in parts
+        _is_chunk(part) if isinstance(part, chunk_pb2.Chunk) else _is_as_written(part) for part in parts
     ):
         return False
     if len(parts) != document.chunk_count + document.definition_count:
         return False
     recorded = document.contents_sha256
-    whole = not recorded or contents_digest(each.digest for each in parts) == recorded
+    whole = not recorded or contents_digest(part.digest for part in parts) == recorded
     return whole and _is_as_written(to_message(document, document_pb2.Document))
 
 

@@ -48,7 +48,7 @@ class ProjectServicer(ProjectServiceServicer):
         size = count(request.page_size, "page_size", default=50, limit=MAX_PAGE)
         page = await projects.list_projects(await self._records(), size, request.page_token)
         return wire.ListProjectsResponse(
-            projects=[to_message(each, wire.Project) for each in page.items],
+            projects=[to_message(project, wire.Project) for project in page.items],
             next_page_token=page.next_token,
         )
 

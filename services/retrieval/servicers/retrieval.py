@@ -65,7 +65,7 @@ class RetrievalServicer(RetrievalServiceServicer):
         """Read chunks."""
         if not request.chunk_ids:
             raise InvalidInput("Must not be empty.", field="chunk_ids")
-        chunk_ids = [ChunkId(each) for each in queries.at_most(request.chunk_ids, 100, "chunk_ids")]
+        chunk_ids = [ChunkId(chunk_id) for chunk_id in queries.at_most(request.chunk_ids, 100, "chunk_ids")]
         index = await self._indexes.whole(current_caller())
         read = await read_chunks(index.store, chunk_ids)
         return wire.GetChunksResponse(
@@ -132,7 +132,8 @@ def _search_query(request: wire.SearchRequest) -> SearchQuery:
         background=request.background,
         route=request.route if request.HasField("route") else True,
         at_least=tuple(
-            queries.version_of(each.document_id, each.generation, f"at_least[{n}]") for n, each in versions
+            queries.version_of(version.document_id, version.generation, f"at_least[{n}]")
+            for n, version in versions
         ),
     )
 
@@ -141,7 +142,7 @@ def _definition_query(request: wire.FindDefinitionsRequest) -> DefinitionQuery:
     passages = queries.at_most(request.passages, 50, "passages")
     return DefinitionQuery(
         terms=_terms(request.terms, 100),
-        passages=tuple(_passage(each, f"passages[{number}]") for number, each in enumerate(passages)),
+        passages=tuple(_passage(passage, f"passages[{number}]") for number, passage in enumerate(passages)),
         scope=queries.scope(request.sources, request.document_ids),
         max_depth=queries.count(request.max_depth, "max_depth", default=2, limit=5),
         page_size=queries.count(request.page_size, "page_size", default=50, limit=200),
@@ -170,7 +171,7 @@ def _found(found: Found) -> wire.SearchResponse:
             count=len(found.vector.hits) + len(found.keyword.hits),
             unique_chunks=len({*found.vector.hits, *found.keyword.hits}),
         ),
-        routed_documents=[to_message(each, wire.RoutedDocument) for each in found.asked.routed],
+        routed_documents=[to_message(routed, wire.RoutedDocument) for routed in found.asked.routed],
         clause_question=found.asked.clause_question,
         keyword_stems=found.asked.keyword_stems,
         lexicon_stems=found.asked.lexicon_stems,
@@ -187,8 +188,10 @@ def _assembled(assembled: Assembled) -> wire.AssembleContextResponse:
     return wire.AssembleContextResponse(
         text=assembled.packed.text,
         passages=[
-            wire.ContextPassage(chunk=chunk_to_wire(each.chunk), span=to_message(each.span, span_pb2.Span))
-            for each in assembled.packed.passages
+            wire.ContextPassage(
+                chunk=chunk_to_wire(passage.chunk), span=to_message(passage.span, span_pb2.Span)
+            )
+            for passage in assembled.packed.passages
         ],
         token_count=assembled.packed.tokens,
         token_encoding=assembled.encoding,

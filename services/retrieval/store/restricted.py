@@ -59,12 +59,12 @@ class RestrictedStore(Store):
 
     @override
     async def put_chunks(self, version: Version, chunks: Sequence[EmbeddedChunk]) -> None:
-        self._check(version.document_id, *(each.chunk.source for each in chunks))
+        self._check(version.document_id, *(embedded.chunk.source for embedded in chunks))
         await self._store.put_chunks(version, chunks)
 
     @override
     async def put_definitions(self, version: Version, definitions: Sequence[Definition]) -> None:
-        self._check(version.document_id, *(each.source for each in definitions))
+        self._check(version.document_id, *(definition.source for definition in definitions))
         await self._store.put_definitions(version, definitions)
 
     @override
@@ -129,7 +129,7 @@ class RestrictedStore(Store):
     @override
     async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
         found = await self._store.embedded_chunks(chunk_ids)
-        return {chunk_id: each for chunk_id, each in found.items() if self._holds(each.chunk)}
+        return {chunk_id: embedded for chunk_id, embedded in found.items() if self._holds(embedded.chunk)}
 
     @override
     async def chunks_of(self, document_id: DocumentId, after: int | None, limit: int) -> Sequence[Chunk]:
@@ -141,7 +141,7 @@ class RestrictedStore(Store):
     async def first_chunks(
         self, document_ids: Sequence[DocumentId], limit: int
     ) -> dict[DocumentId, Sequence[Chunk]]:
-        own = [each for each in document_ids if source_of(each) in self._sources]
+        own = [document_id for document_id in document_ids if source_of(document_id) in self._sources]
         return await self._store.first_chunks(own, limit)
 
     @override
@@ -167,7 +167,7 @@ class RestrictedStore(Store):
 
     @override
     async def sources(self) -> Sequence[SourceCounts]:
-        return tuple(each for each in await self._store.sources() if each.source in self._sources)
+        return tuple(source for source in await self._store.sources() if source.source in self._sources)
 
     @override
     async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
@@ -207,7 +207,7 @@ class RestrictedStore(Store):
         """The part of a scope that lies in the own sources; None for none, which is no scope."""
         if not scope.sources:
             return replace(scope, sources=self._own.sources)
-        own = tuple(each for each in scope.sources if each in self._sources)
+        own = tuple(source for source in scope.sources if source in self._sources)
         return replace(scope, sources=own) if own else None
 
     def _holds(self, chunk: Chunk) -> bool:

@@ -69,7 +69,7 @@ class OwnKeywords:
     async def search(self, legs: Legs, within: Scope) -> LegHits:
         """What the legs find; `within` is a part of `own`."""
         found = await self._store.search(replace(legs, keyword_k=most(legs.keyword_k)), within)
-        passages = {each.chunk_id: each for each in found.passages}
+        passages = {passage.chunk_id: passage for passage in found.passages}
         bags = await self._bags(legs, found, passages)
         statistics = await self._statistics({stem for bag in bags.values() for stem in bag.counts})
         keywords = [
@@ -86,7 +86,7 @@ class OwnKeywords:
         ids = list(dict.fromkeys(hit.chunk_id for hits in found.keywords for hit in hits))
         chunks = await self._store.chunks(ids)
         asked = frozenset(stem for stems in legs.keywords for stem in stems)
-        return {each: _bag(passages[each].stems, chunks.get(each), asked) for each in ids}
+        return {chunk_id: _bag(passages[chunk_id].stems, chunks.get(chunk_id), asked) for chunk_id in ids}
 
     async def _statistics(self, wanted: Set[str]) -> Statistics:
         """Those of now, with the counts of the stems that are wanted."""

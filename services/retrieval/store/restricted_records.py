@@ -51,7 +51,7 @@ class RestrictedRecords(Records):
 
     @override
     async def projects(self, after: ProjectId | None, limit: int) -> Sequence[Project]:
-        every = _every(self._records.projects, after, limit, lambda each: each.project_id)
+        every = _every(self._records.projects, after, limit, lambda project: project.project_id)
         return await _first(every, self._holds_project, limit)
 
     @override
@@ -76,7 +76,7 @@ class RestrictedRecords(Records):
 
     @override
     async def articles(self, after: ArticleId | None, limit: int) -> Sequence[Article]:
-        every = _every(self._records.articles, after, limit, lambda each: each.article_id)
+        every = _every(self._records.articles, after, limit, lambda article: article.article_id)
         return await _first(every, self._holds_article, limit)
 
     @override
@@ -88,14 +88,16 @@ class RestrictedRecords(Records):
         """Read all articles: a hidden one may have taken a title last."""
         wanted = frozenset(folded_titles)
         latest: dict[str, Article] = {}
-        async for each in _every(self._records.articles, None, MIN_READ, lambda each: each.article_id):
-            title = fold_title(each.title)
-            if title not in wanted or not self._holds_article(each):
+        async for article in _every(
+            self._records.articles, None, MIN_READ, lambda article: article.article_id
+        ):
+            title = fold_title(article.title)
+            if title not in wanted or not self._holds_article(article):
                 continue
             # By id they come in order: of several of one time the last stays.
-            if title not in latest or latest[title].compiled_at <= each.compiled_at:
-                latest[title] = each
-        return {title: each.article_id for title, each in latest.items()}
+            if title not in latest or latest[title].compiled_at <= article.compiled_at:
+                latest[title] = article
+        return {title: article.article_id for title, article in latest.items()}
 
     def _holds_project(self, project: Project) -> bool:
         return self._sources.issuperset(project.sources)
@@ -112,8 +114,8 @@ class RestrictedRecords(Records):
 def _named_by(article: Article) -> list[tuple[str, str]]:
     """Every source that an article has something of, and the field that says so."""
     named = [(source, "article.sources") for source in article.scope.sources]
-    named += [(source_of(each), "article.document_ids") for each in article.scope.document_ids]
-    named += [(source_of(each.document_id), "article.basis") for each in article.basis]
+    named += [(source_of(document_id), "article.document_ids") for document_id in article.scope.document_ids]
+    named += [(source_of(version.document_id), "article.basis") for version in article.basis]
     return named
 
 
@@ -125,8 +127,8 @@ async def _every(
 ) -> AsyncIterator[Record]:
     """The records after `after`, in order; about `limit` are wanted."""
     while found := await read(after, max(limit, MIN_READ)):
-        for each in found:
-            yield each
+        for record in found:
+            yield record
         after = id_of(found[-1])
 
 
@@ -135,9 +137,9 @@ async def _first(
 ) -> Sequence[Record]:
     first: list[Record] = []
     if limit > 0:
-        async for each in records:
-            if holds(each):
-                first.append(each)
+        async for record in records:
+            if holds(record):
+                first.append(record)
             if len(first) == limit:
                 break
     return tuple(first)

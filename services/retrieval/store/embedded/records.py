@@ -131,7 +131,7 @@ def _article_values(article: Article) -> dict[str, object]:
         "title": article.title,
         "sources": json.dumps(article.scope.sources),
         "document_ids": json.dumps(article.scope.document_ids),
-        "basis": json.dumps(sorted((each.document_id, each.generation) for each in article.basis)),
+        "basis": json.dumps(sorted((version.document_id, version.generation) for version in article.basis)),
         "record": article.record,
         "body": article.body,
     }

@@ -248,7 +248,7 @@ def _spans(text: str) -> tuple[Span, ...]:
 
 
 def _sections_json(sections: Iterable[SectionSpan]) -> str:
-    return json.dumps([(each.heading_chain, each.span.start, each.span.end) for each in sections])
+    return json.dumps([(section.heading_chain, section.span.start, section.span.end) for section in sections])
 
 
 def _sections(text: str) -> tuple[SectionSpan, ...]:

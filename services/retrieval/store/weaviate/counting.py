@@ -39,7 +39,7 @@ class Counting(Lookups):
         revision, begun = await self._state()
         for _ in range(ROUNDS):
             live = await self._live(begun.values())
-            versions = [version_key(each.version) for each in live.values()]
+            versions = [version_key(document.version) for document in live.values()]
             count = await self._count(stems, scope, set(begun.values()), versions)
             before, (revision, begun) = (revision, begun), await self._state()
             if revision == before[0] and begun.keys() <= before[1].keys():
@@ -53,7 +53,7 @@ class Counting(Lookups):
             found = await chunks.query.fetch_objects(
                 filters=filters.all_of(filters.within(scope)), limit=MEAN_OF, return_properties=["stems"]
             )
-        sizes = [len(read_stems(each.properties)) for each in found.objects]
+        sizes = [len(read_stems(stored.properties)) for stored in found.objects]
         return max(sum(sizes) / max(len(sizes), 1), 1.0)
 
     async def _state(self) -> tuple[str, Mapping[UUID, DocumentId]]:
@@ -63,7 +63,7 @@ class Counting(Lookups):
     async def _begun(self) -> Mapping[UUID, DocumentId]:
         async with self._tenant.reading("read staged versions", self._tenant.names.staged) as staged:
             found = await staged.query.fetch_objects(limit=MOST, return_properties=["document_id"])
-        return {each.uuid: DocumentId(each.properties["document_id"]) for each in found.objects}
+        return {stored.uuid: DocumentId(stored.properties["document_id"]) for stored in found.objects}
 
     async def _count(
         self, stems: Sequence[str], scope: Scope, begun: Set[DocumentId], live: Sequence[UUID]

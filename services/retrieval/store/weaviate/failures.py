@@ -138,7 +138,7 @@ def of_objects(messages: Iterable[str]) -> StoreUnavailable:
 
 def is_refused(failure: BaseException) -> bool:
     """Whether nothing listens where the server should be."""
-    return any(isinstance(each, httpx.ConnectError) for each in _chain(failure))
+    return any(isinstance(error, httpx.ConnectError) for error in _chain(failure))
 
 
 def status_of(failure: Exception) -> str:
@@ -154,9 +154,9 @@ def _status(failure: Exception) -> int | None:
 
 
 def _grpc_code(failure: BaseException) -> grpc.StatusCode | None:
-    for each in _chain(failure):
-        if isinstance(each, grpc.aio.AioRpcError):
-            return each.code()
+    for error in _chain(failure):
+        if isinstance(error, grpc.aio.AioRpcError):
+            return error.code()
     return None
 
 
@@ -168,7 +168,7 @@ def _chain(failure: BaseException | None) -> Iterable[BaseException]:
 
 
 def _is_read_only(words: str) -> bool:
-    return any(each in words.lower() for each in _READ_ONLY_WORDS)
+    return any(phrase in words.lower() for phrase in _READ_ONLY_WORDS)
 
 
 def _one_line(words: str) -> str:

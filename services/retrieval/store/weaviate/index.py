@@ -157,7 +157,9 @@ class Index:
     async def _missing(self, client: WeaviateAsyncClient) -> dict[str, list[Property]]:
         """The collections that are missing, with their properties."""
         existing = await client.collections.list_all(simple=True)
-        return {name: each for name, each in collections(self.names).items() if name not in existing}
+        return {
+            name: collection for name, collection in collections(self.names).items() if name not in existing
+        }
 
     async def _make_collection(
         self, client: WeaviateAsyncClient, name: str, properties: list[Property]

@@ -70,18 +70,18 @@ class Lookups(Store):
         """What is live of these documents; those that are not live are left out."""
         keys = [key_of(document_id) for document_id in dict.fromkeys(document_ids)]
         found = await self._tenant.by_ids("read live versions", self._names.documents, keys, LIVE_DOCUMENT)
-        live = (read_live_document(each.properties) for each in found)
-        return {each.version.document_id: each for each in live}
+        live = (read_live_document(stored.properties) for stored in found)
+        return {document.version.document_id: document for document in live}
 
     @override
     async def staged(self, version: Version) -> dict[ChunkId, str]:
         found = await self._in_order(version_key(version), None, None, ["ordinal", "record"])
-        chunks = [read_chunk(each.properties) for each in found]
+        chunks = [read_chunk(stored.properties) for stored in found]
         return {chunk.chunk_id: chunk.digest for chunk in chunks}
 
     async def _existing(self, collection: str, keys: Sequence[UUID]) -> set[UUID]:
         """The ids among these that a collection has objects of, live or not."""
-        return {each.uuid for each in await self._tenant.by_ids("find stored", collection, keys, [])}
+        return {stored.uuid for stored in await self._tenant.by_ids("find stored", collection, keys, [])}
 
     @override
     async def chunks(self, chunk_ids: Sequence[ChunkId], scope: Scope = EVERYWHERE) -> dict[ChunkId, Chunk]:
@@ -89,7 +89,7 @@ class Lookups(Store):
         found = await self._tenant.by_ids(
             "read chunks", self._names.chunks, keys, ["record"], filters.within(scope)
         )
-        chunks = [read_chunk(each.properties) for each in found]
+        chunks = [read_chunk(stored.properties) for stored in found]
         live = await self._live(chunk.document_id for chunk in chunks)
         return {chunk.chunk_id: _visible(chunk, live) for chunk in chunks if _is_live(chunk.version, live)}
 
@@ -97,12 +97,12 @@ class Lookups(Store):
     async def embedded_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, EmbeddedChunk]:
         keys = [key_of(chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
         embedded = map(read_embedded_chunk, await self._with_vectors(keys, EMBEDDED_CHUNK))
-        by_id = {each.chunk.chunk_id: each for each in embedded}
-        live = await self._live(each.chunk.document_id for each in by_id.values())
+        by_id = {chunk.chunk.chunk_id: chunk for chunk in embedded}
+        live = await self._live(chunk.chunk.document_id for chunk in by_id.values())
         return {
-            chunk_id: replace(each, chunk=_visible(each.chunk, live))
-            for chunk_id, each in by_id.items()
-            if _is_live(each.chunk.version, live)
+            chunk_id: replace(chunk, chunk=_visible(chunk.chunk, live))
+            for chunk_id, chunk in by_id.items()
+            if _is_live(chunk.chunk.version, live)
         }
 
     async def _with_vectors(self, keys: Sequence[UUID], properties: list[str]) -> list[Found]:
@@ -124,7 +124,9 @@ class Lookups(Store):
         live = (await self._live([document_id])).get(document_id) if limit > 0 else None
         while live:
             found = await self._in_order(version_key(live.version), after, limit, ["ordinal", "record"])
-            chunks = tuple(replace(read_chunk(each.properties), indexed_at=live.indexed_at) for each in found)
+            chunks = tuple(
+                replace(read_chunk(stored.properties), indexed_at=live.indexed_at) for stored in found
+            )
             if _are_all(chunks, after, limit, live):
                 return chunks
             # Of a version that was replaced meanwhile, some may be gone.
@@ -150,7 +152,7 @@ class Lookups(Store):
         live = await self._live(document_ids)
         if not live:
             return {}
-        versions = [version_key(each.version) for each in live.values()]
+        versions = [version_key(document.version) for document in live.values()]
         wanted = [filters.one_of("version_key", versions), Filter.by_property("ordinal").less_than(limit)]
         async with self._tenant.reading("read first chunks", self._names.chunks) as handle:
             found = await handle.query.fetch_objects(
@@ -158,11 +160,11 @@ class Lookups(Store):
                 limit=min(limit * len(live), MOST),
                 return_properties=["record"],
             )
-        chunks = (_visible(read_chunk(each.properties), live) for each in found.objects)
-        in_order = sorted(chunks, key=lambda each: (each.version.document_id, each.ordinal))
+        chunks = (_visible(read_chunk(stored.properties), live) for stored in found.objects)
+        in_order = sorted(chunks, key=lambda chunk: (chunk.version.document_id, chunk.ordinal))
         first: dict[DocumentId, Sequence[Chunk]] = {
             document_id: tuple(chunks)
-            for document_id, chunks in groupby(in_order, lambda each: each.version.document_id)
+            for document_id, chunks in groupby(in_order, lambda chunk: chunk.version.document_id)
         }
         for document_id, document in live.items():
             # Of a version that was replaced meanwhile, some may be gone.
@@ -191,12 +193,12 @@ class Lookups(Store):
         found = await self._tenant.listed(
             self._names.documents, filters.within(scope), position, max(limit, 0), DOCUMENT
         )
-        return tuple(read_document(each.properties) for each in found)
+        return tuple(read_document(stored.properties) for stored in found)
 
     @override
     async def live_versions(self, scope: Scope) -> Sequence[Version]:
         found = await self._tenant.every(self._names.documents, filters.within(scope), VERSION)
-        return tuple(read_version(each.properties) for each in found)
+        return tuple(read_version(stored.properties) for stored in found)
 
     @override
     async def sources(self) -> Sequence[SourceCounts]:
@@ -209,7 +211,7 @@ class Lookups(Store):
             SourceCounts(str(group.grouped_by.value), group.total_count or 0, sum_of(group, "chunk_count"))
             for group in found.groups
         ]
-        return tuple(sorted(counted, key=lambda each: each.source))
+        return tuple(sorted(counted, key=lambda contents: contents.source))
 
     @override
     async def definitions(self, folded_terms: Sequence[str], scope: Scope) -> Sequence[Definition]:
@@ -217,12 +219,16 @@ class Lookups(Store):
             return ()
         wanted = [filters.one_of("term_key", map(key_of, folded_terms)), *filters.within(scope)]
         found = await self._tenant.every(self._names.definitions, wanted, ["record"])
-        definitions = [read_definition(each.properties) for each in found]
-        live = await self._live(each.version.document_id for each in definitions)
+        definitions = [read_definition(stored.properties) for stored in found]
+        live = await self._live(definition.version.document_id for definition in definitions)
         return tuple(
             sorted(
-                (each for each in definitions if _is_live(each.version, live)),
-                key=lambda each: (each.version.document_id, each.span.start, each.definition_id),
+                (definition for definition in definitions if _is_live(definition.version, live)),
+                key=lambda definition: (
+                    definition.version.document_id,
+                    definition.span.start,
+                    definition.definition_id,
+                ),
             )
         )
 
@@ -230,12 +236,12 @@ class Lookups(Store):
         """The folded term of every definition that is stored of a version, live or not."""
         wanted = [filters.of("version_key", version_key(version))]
         found = await self._tenant.every(self._names.definitions, wanted, ["folded_term"])
-        return [str(each.properties["folded_term"]) for each in found]
+        return [str(stored.properties["folded_term"]) for stored in found]
 
     @override
     async def defined_terms(self, scope: Scope) -> Sequence[str]:
         found = await self._tenant.every(self._names.documents, filters.within(scope), ["folded_terms"])
-        return tuple(sorted({term for each in found for term in each.properties["folded_terms"] or ()}))
+        return tuple(sorted({term for stored in found for term in stored.properties["folded_terms"] or ()}))
 
     @override
     async def coverage(self, scope: Scope) -> Coverage:

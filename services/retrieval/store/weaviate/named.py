@@ -61,7 +61,7 @@ class NamedObjects:
         while limit is None or len(found) < limit:
             size = AT_ONCE if limit is None else min(AT_ONCE, limit - len(found))
             page = await self._tenant.listed(self._collection, list(only), position, size, properties)
-            found += [each.properties for each in page]
+            found += [stored.properties for stored in page]
             if len(page) < size:
                 break
             position = page[-1].properties[ORDER_KEY]

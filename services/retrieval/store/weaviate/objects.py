@@ -91,7 +91,7 @@ def read_chunk(values: Values) -> Chunk:
         "heading_chain": tuple(record["heading_chain"]),
         "span": Span(*record["span"]),
         "pages": _pages(record["pages"]),
-        "sentences": tuple(Span(*each) for each in record["sentences"]),
+        "sentences": tuple(Span(*bounds) for bounds in record["sentences"]),
         "sections": tuple(SectionSpan(tuple(chain), Span(*span)) for chain, span in record["sections"]),
         # Records that were written before these were kept lack them.
         "context_before": _contexts(record.get("context_before", ())),
@@ -208,7 +208,7 @@ def staged_object(version: Version) -> DataObject[dict[str, Any], None]:
 
 def _value(of: type[Recorded], record: Mapping[str, Any]) -> Recorded:
     """The value of its fields. Others are those of a later release, which is rolled out beside this one."""
-    names = {each.name for each in fields(of)}
+    names = {field.name for field in fields(of)}
     return of(**{name: value for name, value in record.items() if name in names})
 
 
@@ -218,16 +218,16 @@ def _record(value: Chunk | Definition | Document) -> str:
     Document and generation are one entry, `version`: records are read by other releases.
     """
     named = {
-        "version" if each.name == "document_id" else each.name: getattr(value, each.name)
-        for each in fields(value)
-        if each.name not in ("generation", "indexed_at")
+        "version" if field.name == "document_id" else field.name: getattr(value, field.name)
+        for field in fields(value)
+        if field.name not in ("generation", "indexed_at")
     }
     named["version"] = [value.document_id, value.generation]
     return json.dumps(named, default=_parts)
 
 
 def _parts(value: Span | PageSpan | SectionSpan | ContextPart | TextDoubt) -> list[object]:
-    return [getattr(value, each.name) for each in fields(value)]
+    return [getattr(value, field.name) for field in fields(value)]
 
 
 def _version(parts: list[str]) -> dict[str, str]:

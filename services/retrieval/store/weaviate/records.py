@@ -121,7 +121,7 @@ def _article_values(article: Article) -> Values:
         "title": article.title,
         "sources": article.scope.sources,
         "document_ids": article.scope.document_ids,
-        "basis": sorted((each.document_id, each.generation) for each in article.basis),
+        "basis": sorted((version.document_id, version.generation) for version in article.basis),
         "compiled_at": article.compiled_at.isoformat(),
     }
     return {

@@ -79,15 +79,15 @@ class Leg:
         """Find the best, as many as `limit` says."""
         if self.k > 0:
             found = await self.find(self.limit)
-            self.found = sorted(found, key=lambda each: (-each.score, each.chunk_id))
+            self.found = sorted(found, key=lambda chunk: (-chunk.score, chunk.chunk_id))
 
     def live(self, versions: LiveVersions) -> list[Found]:
         """The best live ones, at most `k`."""
-        return [each for each in self.found if each.is_live(versions)][: max(self.k, 0)]
+        return [chunk for chunk in self.found if chunk.is_live(versions)][: max(self.k, 0)]
 
     def is_complete(self, versions: LiveVersions) -> bool:
         """Whether no chunk that was not fetched can be among the best `k` live ones."""
-        fetched = sum(each.window_count for each in self.found) if self.by_windows else len(self.found)
+        fetched = sum(chunk.window_count for chunk in self.found) if self.by_windows else len(self.found)
         if fetched < self.limit or self.limit == MOST:
             return True
         live = self.live(versions)
@@ -116,7 +116,7 @@ class Searching(Lookups):
         ]
         passages: dict[UUID, Passage] = {}
         vector, *keywords = await self._best(running, passages)
-        keys = dict.fromkeys(each.key for leg in (vector, *keywords) for each in leg)
+        keys = dict.fromkeys(chunk.key for leg in (vector, *keywords) for chunk in leg)
         return LegHits(_hits(vector), list(map(_hits, keywords)), [passages[key] for key in keys])
 
     async def _best(self, legs: Sequence[Leg], passages: dict[UUID, Passage] | None) -> list[list[Found]]:
@@ -129,22 +129,22 @@ class Searching(Lookups):
         before: dict[DocumentId, Version | None] = {}
         for _ in range(ROUNDS):
             await asyncio.gather(*(leg.fetch() for leg in legs))
-            likely = [each for leg in legs for each in leg.found[: leg.k]]
+            likely = [chunk for leg in legs for chunk in leg.found[: leg.k]]
             now, _ = await asyncio.gather(self._versions(legs), self._read(likely, passages))
             best = [leg.live(now) for leg in legs]
-            await self._read([each for leg in best for each in leg], passages)
-            is_whole = passages is None or all(each.key in passages for leg in best for each in leg)
+            await self._read([chunk for leg in best for chunk in leg], passages)
+            is_whole = passages is None or all(chunk.key in passages for leg in best for chunk in leg)
             if is_whole and _are_settled(legs, before, now) and all(leg.is_complete(now) for leg in legs):
                 break
             before |= now
             for leg in legs:
                 if not leg.is_complete(now):
                     leg.limit = min(GROWTH * leg.limit, MOST)
-        return [[each for each in leg if passages is None or each.key in passages] for leg in best]
+        return [[chunk for chunk in leg if passages is None or chunk.key in passages] for leg in best]
 
     async def _versions(self, legs: Sequence[Leg]) -> LiveVersions:
         """The live versions of the documents of all that was found."""
-        ids = {each.version.document_id for leg in legs for each in leg.found}
+        ids = {chunk.version.document_id for leg in legs for chunk in leg.found}
         live = await self._live(ids)
         return {
             document_id: live[document_id].version if document_id in live else None for document_id in ids
@@ -154,10 +154,10 @@ class Searching(Lookups):
         """Add the passages that are wanted and not there yet; one that was collected is left out."""
         if passages is None:
             return
-        keys = list({each.key for each in wanted} - passages.keys())
+        keys = list({chunk.key for chunk in wanted} - passages.keys())
         if keys:
             found = await self._with_vectors(keys, PASSAGE)
-            passages |= {each.uuid: read_passage(each) for each in found}
+            passages |= {stored.uuid: read_passage(stored) for stored in found}
 
     def _keyword_leg(self, stems: Sequence[str], k: int, scope: Scope) -> Leg:
         query = " ".join(f"{stem} {HEADING}{stem}" for stem in filter(is_word, stems))
@@ -179,7 +179,7 @@ class Searching(Lookups):
                 return_metadata=MetadataQuery(score=True),
                 return_properties=FOUND,
             )
-        return [_found(each, each.metadata.score or 0.0) for each in result.objects]
+        return [_found(stored, stored.metadata.score or 0.0) for stored in result.objects]
 
     async def _nearest(
         self, matrix: list[list[float]], within: FilterReturn | None, limit: int
@@ -194,7 +194,7 @@ class Searching(Lookups):
                 return_properties=FOUND,
             )
         # Of several vectors, the distance is the least of their negative products: exact, of all numbers.
-        return [_found(each, -(each.metadata.distance or 0.0)) for each in result.objects]
+        return [_found(stored, -(stored.metadata.distance or 0.0)) for stored in result.objects]
 
 
 def is_word(stem: str) -> bool:
@@ -204,8 +204,8 @@ def is_word(stem: str) -> bool:
 
 
 def _are_settled(legs: Sequence[Leg], before: LiveVersions, now: LiveVersions) -> bool:
-    dropped = {each.version.document_id for leg in legs for each in leg.found if not each.is_live(now)}
-    return all(each in before and before[each] == now[each] for each in dropped)
+    dropped = {chunk.version.document_id for leg in legs for chunk in leg.found if not chunk.is_live(now)}
+    return all(document_id in before and before[document_id] == now[document_id] for document_id in dropped)
 
 
 def _found(found: Object[Any, Any], score: float) -> Found:
@@ -220,4 +220,4 @@ def _found(found: Object[Any, Any], score: float) -> Found:
 
 
 def _hits(found: Sequence[Found]) -> Hits:
-    return tuple(Hit(each.chunk_id, each.score) for each in found)
+    return tuple(Hit(chunk.chunk_id, chunk.score) for chunk in found)

@@ -95,7 +95,7 @@ class WeaviateStores(Stores):
         missing = self._open.keys() - known
         if missing:
             logger.error("tenants are gone from Weaviate, and begin anew", extra={"tenants": sorted(missing)})
-        await asyncio.gather(*(self._index.make_tenant(client, each) for each in missing))
+        await asyncio.gather(*(self._index.make_tenant(client, tenant) for tenant in missing))
 
     async def _check_writable(self) -> None:
         async with self._connection.reading("read aliases") as client:

@@ -83,7 +83,7 @@ class TenantCollections:
             return found.objects
 
         pages = await asyncio.gather(*(page(start) for start in range(0, len(keys), PAGE)))
-        return [each for objects in pages for each in objects]
+        return [stored for objects in pages for stored in objects]
 
     async def every(self, collection: str, wanted: list[FilterReturn], properties: list[str]) -> list[Found]:
         """All objects that pass, in no order: for each page of a list in order, all of them are read."""

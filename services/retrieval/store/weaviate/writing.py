@@ -102,10 +102,11 @@ class Writing(Lookups):
             if version in staged:
                 stored = await self._seen_whole(document, stored)
             stored.check(document)
-            before = {version_key(each.version): each.version for each in live.values()}
+            before = {version_key(current.version): current.version for current in live.values()}
             dead = {version: document.version, **before}
             await self._insert(
-                self._names.staged, [staged_object(each) for key, each in dead.items() if key not in staged]
+                self._names.staged,
+                [staged_object(gone) for key, gone in dead.items() if key not in staged],
             )
             visible = replace(document, indexed_at=document.indexed_at or self._clock())
             flipped = document_object(visible, stored.windows, set(stored.terms))
@@ -154,7 +155,7 @@ class Writing(Lookups):
             return await self._whole_revision()
         names = [*VERSION, "indexed_at"]
         found = await self._tenant.every(self._names.documents, filters.within(scope), names)
-        return revision_of(tuple(str(each.properties[name]) for name in names) for each in found)
+        return revision_of(tuple(str(stored.properties[name]) for name in names) for stored in found)
 
     @override
     async def expect(self, documents: int) -> None:
@@ -167,11 +168,11 @@ class Writing(Lookups):
             live, staged, _ = await asyncio.gather(
                 self._live([version.document_id]), self._staged_keys(document_key), self._check_writable()
             )
-            kept = {key} | {version_key(each.version) for each in live.values()}
+            kept = {key} | {version_key(document.version) for document in live.values()}
             is_live = len(kept) == 1 and bool(live)
             if is_live:
-                stored = await self._existing(collection, [_id(each) for each in objects])
-                if len(stored) < len({each.uuid for each in objects}):
+                stored = await self._existing(collection, [_id(new_object) for new_object in objects])
+                if len(stored) < len({new_object.uuid for new_object in objects}):
                     raise VersionIsLive(f"{version.document_id} is live without some of these")
             elif key not in staged:
                 await self._insert(self._names.staged, [staged_object(version)])
@@ -207,7 +208,7 @@ class Writing(Lookups):
             found = await staged.query.fetch_objects(
                 filters=filters.of("document_key", document_key), return_properties=[]
             )
-        return {each.uuid for each in found.objects}
+        return {stored.uuid for stored in found.objects}
 
     @contextmanager
     def _owing_revision(self) -> Iterator[None]:
@@ -233,26 +234,26 @@ class Writing(Lookups):
         unsigned = [filters.one_of("version_key", dead)] if dead else []
         if dead:
             collections = (self._names.chunks, self._names.definitions)
-            await asyncio.gather(*(self._delete(each, *unsigned) for each in collections))
+            await asyncio.gather(*(self._delete(collection, *unsigned) for collection in collections))
             if dead & await self._live_keys(document_id):
                 logger.error("a version that two processes wrote was lost", extra={"document": document_id})
                 await self._delete_by_id(self._names.documents, key_of(document_id))
                 await self._revise()
                 unsigned = [filters.of("document_key", key_of(document_id))]
-        await asyncio.gather(*(self._delete_by_id(self._names.staged, each) for each in versions))
+        await asyncio.gather(*(self._delete_by_id(self._names.staged, version) for version in versions))
         if unsigned:
             await self._sign_again(unsigned)
 
     async def _sign_again(self, chunks: list[FilterReturn]) -> None:
         """Give the versions of chunks that came after theirs were deleted, or lost their document, signs."""
         found = await self._tenant.every(self._names.chunks, chunks, VERSION)
-        versions = {read_version(each.properties) for each in found}
+        versions = {read_version(stored.properties) for stored in found}
         await self._insert(self._names.staged, list(map(staged_object, versions)))
 
     async def _live_keys(self, document_id: DocumentId) -> set[UUID]:
         """The key of the live version, if there is one."""
         live = await self._live([document_id])
-        return {version_key(each.version) for each in live.values()}
+        return {version_key(document.version) for document in live.values()}
 
     async def _delete_by_id(self, collection: str, key: UUID) -> None:
         async with self._tenant.writing("delete", collection) as handle:
