@@ -21,7 +21,7 @@ from services.retrieval.store.port import Stores
 
 MODEL = "benchmark"
 PREFIX = "Benchmark"
-"""Of the collections that a measurement makes and deletes."""
+"""Prefix of the collections that a measurement makes and deletes."""
 Engine = Literal["embedded", "weaviate"]
 
 

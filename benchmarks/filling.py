@@ -23,7 +23,7 @@ DIMENSION = 384
 K = 10
 BATCH = 200
 UPLOADS_AT_ONCE = 4
-"""As the command line uploads a folder."""
+"""Uploads that run at once, as when the command line uploads a folder."""
 PREPARED = 40
 """Documents whose vectors and stems are made while the clock stands."""
 SOURCES = 10
@@ -77,7 +77,7 @@ class Filled:
 
     documents: int
     seconds: float
-    """Of the store's own work."""
+    """Time of the store's own work."""
     last: tuple[Chunk, ...]
     """The chunks of one document."""
 

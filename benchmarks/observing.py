@@ -81,7 +81,7 @@ class _Round:
 
     seconds: float
     processor_milliseconds: float
-    """Of the stack's process."""
+    """Processor time of the stack's process."""
     query_milliseconds: Sequence[float]
 
 

@@ -18,9 +18,9 @@ class Processes:
     """Running services and their gateway."""
 
     url: str
-    """Of the gateway."""
+    """Address of the gateway."""
     addresses: Mapping[str, str]
-    """Of the services: `ingest`, `retrieval`, `answer`."""
+    """Address of each service by its name: `ingest`, `retrieval`, `answer`."""
     pids: Mapping[str, int]
     """By module."""
 

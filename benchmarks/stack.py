@@ -23,9 +23,9 @@ class Stack:
     """A running `python -m embedded`."""
 
     url: str
-    """Of its gateway."""
+    """Address of its gateway."""
     address: str
-    """Of its services."""
+    """Address of its services."""
     pid: int
     ready_seconds: float
     """From the start of the process until the gateway said that all services are ready."""

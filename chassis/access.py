@@ -31,7 +31,7 @@ class Load(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Of one RPC."""
+    """Who may call an RPC, and what a call of it weighs."""
 
     scopes: frozenset[Scope]
     """One of them is needed."""
@@ -45,7 +45,7 @@ class Access:
 
 
 UNDECLARED = Access(frozenset({Scope.ADMIN}), Load.READ)
-"""Of an RPC that says nothing: forgetting it closes it."""
+"""Access to an RPC that declares none: forgetting it closes it."""
 _LOADS = {access_pb2.LOAD_WRITE: Load.WRITE, access_pb2.LOAD_QUERY: Load.QUERY}
 
 

@@ -22,7 +22,7 @@ from chassis.auth import EVERY_SOURCE, Caller, Refused, sources_named
 from chassis.watched_file import WatchedFile, distinct_members
 
 VERSION = 2
-"""Of the file's layout, as it is written. A process refuses what it does not know: it could limit a key."""
+"""Layout of the file as it is written. A process refuses what it does not know: it could limit a key."""
 UNLIMITED = 1
 """The layout before keys had scopes, sources and an expiry: its keys may do everything."""
 PREFIX = "cg_"
@@ -44,7 +44,7 @@ class ApiKey:
     caller: Caller
     """Whose it is and what it opens; `credential_id` is the key's id, 16 hexadecimal digits and no secret."""
     sha256: str
-    """Of the secret, 64 hexadecimal digits."""
+    """Hash of the secret, 64 hexadecimal digits."""
     created: datetime
     expires: datetime | None = None
     """From then on it opens nothing; None: it does not expire."""

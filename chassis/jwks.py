@@ -12,7 +12,7 @@ from jwt.exceptions import PyJWTError
 from chassis.token_rules import Algorithm
 
 MAX_MEMBER_CHARACTERS = 1_400
-"""Of a number in a key: 8,192 bits in base64. To check a signature of a longer key takes milliseconds."""
+"""Longest number in a key: 8,192 bits in base64. To check a signature of a longer key takes milliseconds."""
 MAX_SHOWN = 3
 _TEXTS = {"kty", "crv", "alg", "use", "kid", "n", "e", "x", "y"}
 _OF_KIND: Mapping[tuple[str | None, str | None], Algorithm] = {

@@ -47,11 +47,11 @@ class TlsChannel(grpc.aio.Channel):
         await self._current.close(grace)
 
     def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
-        """Of the latest channel."""
+        """State of the latest channel."""
         return self.latest().get_state(try_to_connect)
 
     async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
-        """Of the latest channel."""
+        """Wait until the state of the latest channel changes."""
         await self.latest().wait_for_state_change(last_observed_state)
 
     async def channel_ready(self) -> None:
@@ -59,19 +59,19 @@ class TlsChannel(grpc.aio.Channel):
         await self.latest().channel_ready()
 
     def unary_unary(self, *arguments: Any, **named: Any) -> Any:
-        """As every channel."""
+        """Make a callable for an RPC, as every channel does."""
         return _Method(self, "unary_unary", arguments, named)
 
     def unary_stream(self, *arguments: Any, **named: Any) -> Any:
-        """As every channel."""
+        """Make a callable for an RPC, as every channel does."""
         return _Method(self, "unary_stream", arguments, named)
 
     def stream_unary(self, *arguments: Any, **named: Any) -> Any:
-        """As every channel."""
+        """Make a callable for an RPC, as every channel does."""
         return _Method(self, "stream_unary", arguments, named)
 
     def stream_stream(self, *arguments: Any, **named: Any) -> Any:
-        """As every channel."""
+        """Make a callable for an RPC, as every channel does."""
         return _Method(self, "stream_stream", arguments, named)
 
 

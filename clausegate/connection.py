@@ -70,7 +70,7 @@ class Reach:
     client_certificate: tuple[bytes, bytes] | None = field(repr=False)
     """PEM of what is shown to who asks for a certificate: it and those that signed it, and its key."""
     deadline_seconds: float
-    """Of each call that names none of its own."""
+    """Deadline of calls that name none of their own."""
 
 
 class Listing(Protocol):

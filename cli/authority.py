@@ -16,7 +16,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 CLOCKS_DIFFER = timedelta(minutes=5)
 """How much earlier than now certificates are valid: other machines' clocks may be behind."""
 SERVER = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
-"""Of a process: it listens, and it calls others."""
+"""Uses of a process's certificate: it listens, and it calls others."""
 CLIENT = (ExtendedKeyUsageOID.CLIENT_AUTH,)
 
 

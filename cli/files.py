@@ -13,7 +13,7 @@ from cli.errors import CommandError
 from cli.parameters import STANDARD_INPUT
 
 MAX_BYTES = 16 * 2**20
-"""Of a text that is read; no route takes nearly as much."""
+"""Longest text that is read; no route takes nearly as much."""
 
 
 def read_text(name: str) -> str:

@@ -49,7 +49,7 @@ REASONS = {
     RefusalReason.REFUSAL_REASON_EMPTY_CONTEXT_AFTER_BUDGET: "no relevant clause fits the token budget",
     RefusalReason.REFUSAL_REASON_VALIDATION_FAILED: "no statement kept its quotes through verification",
 }
-"""Of a refusal of what had passed the gate."""
+"""Why a question that had passed the gate was refused."""
 RELATED = "Possibly related"
 ANSWER_COLOUR = "green"
 REFUSAL_COLOUR = "yellow"
@@ -61,7 +61,7 @@ class Asked:
 
     question: str
     sources: tuple[str, ...]
-    """As asked; empty means all."""
+    """Sources that were asked for; empty means all."""
     full: bool
     """Whether clauses are shown whole rather than around their quotes."""
 

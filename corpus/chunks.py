@@ -61,7 +61,7 @@ class Chunk:
     pages: tuple[PageSpan, ...]
     table_header: str
     content_sha256: str
-    """Of `text` in UTF-8."""
+    """Hash of `text` in UTF-8."""
     is_definitions: bool
     ordinal: int
     sentences: tuple[Span, ...]
@@ -74,7 +74,7 @@ class Chunk:
     """Conditions after those lists, in the order of the document."""
     doubts: tuple[TextDoubt, ...] = ()
     digest: str = ""
-    """Of all but this and `indexed_at`, as ingest made it; empty for what earlier releases indexed."""
+    """Hash of all but this and `indexed_at`, as ingest made it; empty for what earlier releases indexed."""
     indexed_at: datetime | None = None
     """When the version became visible; None while it is staged."""
 

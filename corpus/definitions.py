@@ -26,7 +26,7 @@ class Definition:
     span: Span
     pages: tuple[PageSpan, ...]
     chunk_id: ChunkId
-    """Of the chunk that holds the start of `text`; of two that share it, the one that goes on."""
+    """Id of the chunk that holds the start of `text`; of two that share it, the one that goes on."""
     source: str
     title: str
     section: str

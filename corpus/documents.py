@@ -49,7 +49,7 @@ class Document:
     title: str
     format: DocumentFormat
     content_sha256: str
-    """Of the original file."""
+    """Hash of the original file."""
     size_bytes: int
     page_count: int
     unreadable_pages: tuple[int, ...]
@@ -65,7 +65,7 @@ class Document:
     contents_sha256: str = ""
     """Digest of all chunks and definitions of the version."""
     digest: str = ""
-    """Of all but this and `indexed_at`, as ingest made it; empty for what earlier releases indexed."""
+    """Hash of all but this and `indexed_at`, as ingest made it; empty for what earlier releases indexed."""
 
     @property
     def version(self) -> Version:

@@ -58,7 +58,7 @@ class Reply:
     top_score: float
     """What the gate compared with its threshold."""
     quotes: tuple[Quote, ...]
-    """Of the statements, in order of first use."""
+    """Quotes of the statements, in order of first use."""
     said: str
     """Answer and all citations, those of definitions too."""
     weak: bool = False

@@ -43,9 +43,9 @@ class Question:
 
     question_id: str
     text: str
-    """As asked over the whole corpus: it names the contract."""
+    """The question as asked over the whole corpus: it names the contract."""
     clause_text: str
-    """As asked of the contract itself: without the words that name it."""
+    """The question as asked of the contract itself: without the words that name it."""
     document_id: str
     gold: tuple[Passage, ...]
     """Empty when the contract is silent; empty for PDFs, whose offsets nobody annotated."""
@@ -57,7 +57,7 @@ class Question:
 
     @property
     def scoped(self) -> Asked:
-        """As asked of its own contract."""
+        """The question as asked of its own contract."""
         return Asked(self.clause_text, (self.document_id,))
 
 
@@ -67,9 +67,9 @@ class NaturalQuestion:
 
     question_id: str
     text: str
-    """As asked of the contract itself."""
+    """The question as asked of the contract itself."""
     text_naming: str
-    """As asked over the whole folder: it names the contract by a party, a brand or its kind."""
+    """The question as asked over the whole folder: it names the contract by a party, a brand or its kind."""
     kind: str
     """What it asks for: amount, date, party, permission, …"""
     document_id: str
@@ -81,12 +81,12 @@ class NaturalQuestion:
 
     @property
     def scoped(self) -> Asked:
-        """As asked of its own contract."""
+        """The question as asked of its own contract."""
         return Asked(self.text, (self.document_id,))
 
     @property
     def naming(self) -> Asked:
-        """As asked over the whole folder."""
+        """The question as asked over the whole folder."""
         return Asked(self.text_naming)
 
 

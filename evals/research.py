@@ -41,7 +41,7 @@ class Way:
     """How a model is asked; None without a model."""
 
     def settings(self, recording: Path) -> list[str]:
-        """Of the process, each `NAME=value`."""
+        """Settings of the process, each `NAME=value`."""
         settings = ["CLAUSEGATE_SNIPPETS_CACHE_SECONDS=0"]
         if self.strategy:
             settings += [
@@ -62,7 +62,7 @@ class Outcome:
     """None when the call failed."""
     error: str = ""
     replies: tuple[str, ...] = ()
-    """Of the model, in order: a second one is a repair."""
+    """Replies of the model, in order: a second one is a repair."""
 
 
 EXTRACTIVE = Way("extractive")

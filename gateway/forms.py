@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TEXT_FIELDS = ("source", "path")
 FILE_FIELD = "file"
 MAX_TEXT_BYTES = 4096
-"""Of a text field; what it names is at most 1,024 bytes."""
+"""Longest text field; what it names is at most 1,024 bytes."""
 MAX_BOUNDARY_BYTES = 70
 """RFC 2046, 5.1.1."""
 OVERHEAD_BYTES = 64 * 2**10

@@ -39,7 +39,7 @@ def check_content_type(request: Request, wanted: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """Of one body."""
+    """How large and how slow one body may be."""
 
     bytes: int
     """Most of it."""
@@ -112,7 +112,7 @@ class LimitedHeads:
 
 
 def head_bytes(scope: Scope) -> int:
-    """Of the line and the headers, without what is between them."""
+    """Size of the request line and the headers, without what is between them."""
     headers = sum(len(name) + len(value) for name, value in scope["headers"])
     return len(scope["raw_path"]) + len(scope["query_string"]) + headers
 

@@ -17,7 +17,7 @@ from gateway.errors import MalformedRequest
 MAX_DEPTH = 32
 """Nested objects in a request; no contract comes near it."""
 SHOWN_CHARACTERS = 100
-"""Of an unknown field's name, in the error that names it."""
+"""Characters of an unknown field's name that its error shows."""
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 """The standard alphabet and that of URLs, padded or not; the library skips what is in neither."""
 

@@ -40,7 +40,7 @@ READING_ORDER = (
 )
 """The services as a newcomer meets them: asking, checking, documents, then what models write."""
 NOT_AN_EVENT = "send_bytes"
-"""Of an upload's events the one that the gateway answers itself."""
+"""The event of an upload that the gateway answers itself."""
 
 
 def openapi_document(contracts: Contracts) -> Schema:

@@ -20,7 +20,7 @@ class ModelRateLimited(Exhausted):
 
 
 class ModelQueueFull(Exhausted):
-    """As many calls as may wait are waiting already."""
+    """No more calls may wait for the model."""
 
     reason = "OVERLOADED"
 

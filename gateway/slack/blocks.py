@@ -13,9 +13,9 @@ from itertools import takewhile
 from typing import Any
 
 MAX_BLOCKS = 50
-"""Of one message, by Slack's reference."""
+"""Most blocks of one message, by Slack's reference."""
 MAX_ITEM_CHARACTERS = 3_000
-"""Of one block, by Slack's reference for sections."""
+"""Most characters of one block, by Slack's reference for sections."""
 MAX_CHARACTERS = 11_500
 """Of one message. Slack documents no such limit and refuses messages of 13,203 (slackapi/bolt-js#2509)."""
 OVERHEAD = (2, 100)
@@ -34,7 +34,7 @@ class Run:
     italic: bool = False
 
     def block(self) -> Json:
-        """As Slack takes it."""
+        """The block in the form that Slack takes."""
         style = {name: True for name in ("bold", "italic") if getattr(self, name)}
         return {"type": "text", "text": self.text, **({"style": style} if style else {})}
 
@@ -52,7 +52,7 @@ class Item:
         return sum(units(run.text) for run in (*self.line, *self.quote))
 
     def block(self) -> Json:
-        """As Slack takes it."""
+        """The block in the form that Slack takes."""
         parts = [("rich_text_section", self.line), ("rich_text_quote", self.quote)]
         return {
             "type": "rich_text",

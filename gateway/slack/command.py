@@ -42,7 +42,7 @@ class Question:
     text: str
     """Without the options; empty when nothing is asked."""
     sources: tuple[str, ...] = ()
-    """As asked; empty means all."""
+    """Sources that were asked for; empty means all."""
     to_channel: bool = False
     """Whether everybody in the channel sees the answer."""
 

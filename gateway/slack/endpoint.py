@@ -29,7 +29,7 @@ MAX_BODY_BYTES = 64 * 1024
 SSL_CHECK = b"ssl_check=1"
 """What Slack sends now and then, unsigned, to see whether the certificate is good; it wants a 200."""
 BODY_SECONDS = 3.0
-"""As long as Slack waits for all of an answer."""
+"""Slack waits so long for all of an answer."""
 
 
 def slack_route(files: SlackFiles, posts: Posts, answering: Answering) -> Route:

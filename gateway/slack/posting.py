@@ -37,7 +37,7 @@ _CODE = re.compile(r"[a-z_]{1,40}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """Of one attempt."""
+    """Why one attempt to post failed."""
 
     why: str
     repeat: bool = False

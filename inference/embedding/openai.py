@@ -26,7 +26,7 @@ MAX_TOKENS = 8191
 """What OpenAI's embedding models read of a text."""
 BATCH_TEXTS = 100
 BATCH_BYTES = 200_000
-"""Of the texts of one call, and so a bound of its tokens; OpenAI refuses more than 300,000."""
+"""Size of the texts of one call, and so a bound of its tokens; OpenAI refuses more than 300,000."""
 SHORTENED = "text-embedding-3-"
 """Models whose name begins so give vectors of the length that is asked for; others refuse to be asked."""
 

@@ -83,7 +83,7 @@ class Article:
     topic: str
     """What it was compiled from and is about, see `ArticleScope`."""
     basis: tuple[Version, ...]
-    """Of the documents of the scope, ordered by document."""
+    """Versions of the documents of the scope, ordered by document."""
     chunks_used: int
     chunks_left_out: int
     downgraded_claims: int
@@ -92,7 +92,7 @@ class Article:
     prompt_version: str
     compiled_at: datetime
     stale: bool = False
-    """As the store saw it when it was written."""
+    """Whether the store saw it as out of date when it was written."""
 
 
 @dataclass(frozen=True, slots=True)

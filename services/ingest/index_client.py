@@ -31,7 +31,7 @@ from services.ingest.errors import DocumentNotFound
 from services.ingest.records import Indexed
 
 CHUNKS_A_BATCH = 64
-"""Of at most 200: small enough for progress, large enough that a call costs nothing beside embedding."""
+"""At most 200: small enough for progress, large enough that a call costs nothing beside embedding."""
 DEFINITIONS_A_BATCH = 200
 Item = TypeVar("Item")
 INDEX_SERVICE = index_service_pb2.DESCRIPTOR.services_by_name["IndexService"].full_name

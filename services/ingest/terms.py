@@ -20,7 +20,7 @@ class Entry:
     """A term and the words that define it."""
 
     term: str
-    """As written, without quotes; one line, white space collapsed."""
+    """The term as written, without quotes; one line, white space collapsed."""
     span: Span
     """From the first word of the entry, behind its number, to the end of its last sentence."""
 

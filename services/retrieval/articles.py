@@ -15,7 +15,7 @@ from services.retrieval.store.port import Store
 
 MAX_ARTICLE_BYTES = 3 * 1024 * 1024
 MAX_PAGE_BYTES = 3 * 1024 * 1024
-"""Of the articles of a page together, as far as one of them leaves it: a message has 4 MiB at most."""
+"""Size of the articles of a page together, unless one alone is larger: a message has 4 MiB at most."""
 MAX_TITLES = 100
 ARTICLES_AT_ONCE = 50
 

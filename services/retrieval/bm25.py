@@ -26,7 +26,7 @@ class Bag:
 
     counts: Mapping[str, int]
     length: int
-    """Of the whole text."""
+    """Length of the whole text."""
 
     @classmethod
     def of(cls, stems: Sequence[str], asked: Collection[str]) -> Self:

@@ -69,7 +69,7 @@ class Packed:
     text: str
     passages: tuple[ContextPassage, ...]
     tokens: int
-    """Of `text`."""
+    """Tokens of `text`."""
     taken: int
     """Chunks that fitted; not all need be passages, for some only repeat others."""
 

@@ -93,7 +93,7 @@ class Indexes:
         return index
 
     def stores(self) -> list[Store]:
-        """Of all tenants that are open."""
+        """The stores of all tenants that are open."""
         return [index.store for index in self._open.values()]
 
     async def _of_tenant(self, tenant: str) -> Index:

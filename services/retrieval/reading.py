@@ -17,7 +17,7 @@ from services.retrieval.queries import DocumentNotFound, check_scope
 from services.retrieval.store.port import Coverage, SourceCounts, Store
 
 MAX_PAGE_BYTES = 2 * 2**20
-"""Of the texts on a page of chunks, which repeat their headings: with all else it is half a message."""
+"""Size of the texts on a page of chunks, which repeat their headings: with all else it is half a message."""
 
 
 class ChunkNotFound(NotFound):

@@ -34,7 +34,7 @@ class Outcome:
     """What a run came to."""
 
     model: str
-    """Of the index as it is now."""
+    """Embedding model of the index as it is now."""
     replaced: Sequence[str] = ()
     """Models whose index was replaced; empty when there was nothing to do."""
     dropped: Sequence[str] = ()

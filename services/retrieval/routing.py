@@ -59,7 +59,7 @@ class Head:
     document_id: DocumentId
     source: str
     stems: tuple[str, ...]
-    """Of the file name and the first `HEAD_WORDS` words."""
+    """Stems of the file name and the first `HEAD_WORDS` words."""
     name: frozenset[str]
     """Those of file name and title, and those of the first `NAME_WORDS` words that have a capital."""
     title: tuple[str, ...]

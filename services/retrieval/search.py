@@ -63,7 +63,7 @@ class Leg:
 
     @property
     def top_score(self) -> float | None:
-        """Of the best hit; None without hits."""
+        """Score of the best hit; None without hits."""
         return next((hit.score for hit in self.hits.values()), None)
 
 

@@ -11,7 +11,7 @@ from chassis.readiness import Readiness
 
 @asynccontextmanager
 async def ready_when_warm(store: Readiness, warm: Callable[[], Awaitable[None]]) -> AsyncIterator[Readiness]:
-    """That of `store`, but not before `warm` has ended once; it begins when the store is ready first.
+    """Readiness of `store`, but not before `warm` has ended once; it begins when the store is ready first.
 
     `warm` must also end, without an error, when it fails: a service that is never ready could not be given
     what mends it.

@@ -52,7 +52,7 @@ class Opened(Protocol):
     """What knows the stores that are in use."""
 
     def stores(self) -> list[Store]:
-        """Of all tenants that are open."""
+        """The stores of all tenants that are open."""
         ...
 
 

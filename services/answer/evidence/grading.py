@@ -53,7 +53,7 @@ class GradedCandidate:
     grade: int | None = None
     """0 not relevant to 3 contains the answer; None when grading was off."""
     probability: float | None = None
-    """That the chunk answers the question, 0 to 1; set by local grading only."""
+    """Probability that the chunk answers the question, 0 to 1; set by local grading only."""
 
 
 def evidence_of(combined: float, background: Background) -> float:

@@ -42,17 +42,17 @@ class Head:
 
     chain: str
     sequence: int = 0
-    """Of the last record that is on disk."""
+    """Sequence number of the last record that is on disk."""
     record: str = NOTHING
     """Its hash."""
     bytes: int = 0
     """Where it ends in its file."""
     removed: int = 0
-    """Of the last record that retention has removed, or is about to remove; 0 for none."""
+    """Sequence number of the last record that retention has removed, or is about to remove; 0 for none."""
     sealed_from: int = 0
-    """Of the first sealed record: all after it are sealed as well. 0 when nothing is sealed."""
+    """Sequence number of the first sealed record; all after it are sealed. 0 if none is."""
     seal: Seal | None = field(default=None, compare=False)
-    """Of a head that was read."""
+    """The seal of a head that was read."""
 
     @property
     def position(self) -> Position:

@@ -99,7 +99,7 @@ class Entry:
     timestamp: datetime | None
     """When the call began; None where none can be read."""
     torn_bytes: int
-    """Of a line before this one that was never finished, and removed; 0 where there was none."""
+    """Size of an unfinished line that was removed before this one; 0 if there was none."""
 
 
 def chain_name(host: str, code: str) -> str:

@@ -97,7 +97,7 @@ class Log:
     path: Path
     file: BinaryIO
     chain: str
-    """Of its first record that can be read; empty for none."""
+    """Chain of its first record that can be read; empty if none can."""
     sequence: int
     """That record's number, less the lines before it: what the file begins with if nothing is missing."""
 

@@ -54,7 +54,7 @@ def summary_of(quotes: Sequence[str], titles: Sequence[str], stems: Collection[s
 
 
 def none_stands(count: int) -> str:
-    """That none of the passages that somebody named stands where it should."""
+    """A sentence saying that none of the passages that somebody named stands where it should."""
     if count == 1:
         return "The one passage named does not stand in the documents."
     return f"None of the {count} passages named stands in the documents."

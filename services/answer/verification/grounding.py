@@ -59,7 +59,7 @@ class FoundWords:
     """What a search for words came to."""
 
     words: str
-    """As they were found: without a full stop of their own where the sentence goes on."""
+    """The words as they were found: without a full stop of their own where the sentence goes on."""
     chunk: Chunk | None
     """Holds the words; None where no chunk does."""
     nearest: SupportingClause | None

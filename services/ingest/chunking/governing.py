@@ -10,7 +10,7 @@ from itertools import groupby
 from corpus.spans import Span
 
 WORDS_A_PART = 40
-"""Of a lead-in of more than three parts the first words are kept, and twice as many of the last."""
+"""A lead-in of more than three parts keeps so many of its first words, and twice as many of its last."""
 _WORD = re.compile(r"\S+")
 
 

@@ -190,7 +190,7 @@ class _Search:
         return found
 
     def _nearest(self, depths: Sequence[int], index: int, alone: bool) -> int:
-        """Of lists that an item may continue, the innermost one; by indent, where that differs.
+        """The innermost of the lists that an item may continue; by indent, where that differs.
 
         A sentence with a subject of its own continues clauses, or other such sentences.
         """

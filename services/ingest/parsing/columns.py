@@ -21,25 +21,25 @@ Gutter = tuple[int, int]
 """Left and right edge of a white band."""
 
 LEAST_GUTTER = 0.6
-"""Of the font size; words of one line stand closer."""
+"""In font sizes; words of one line stand closer."""
 WIDE = 1.5
-"""Of the font size; what stands behind such a gap may be the number of an item."""
+"""In font sizes; what stands behind such a gap may be the number of an item."""
 LEAST_ROWS = 2
 """Rows with text on both sides of a gutter."""
 BESIDE = 0.75
-"""Of the font size: baselines closer than this stand beside each other, in columns of different leading."""
+"""In font sizes: baselines closer than this stand beside each other, in columns of different leading."""
 FARTHEST = 4
 """Font sizes between the baselines of rows of one region."""
 SAME_COLUMN = 1.5
-"""Of the usual step between rows: what stands below one column alone, and farther off, stands below both."""
+"""In usual steps between rows: what stands below one column alone, and farther off, stands below both."""
 PROSE = 0.25
-"""Of the steps down a column that a sentence takes, for the column to read as prose."""
+"""Share of the steps down a column that a sentence takes, for the column to read as prose."""
 LEAST_WORDS = 3
 """Words of the usual row of prose."""
 LONG_CELL = 4
 """Words of a cell that may be part of a sentence; shorter ones are names and amounts."""
 ROW_GAP = 1.3
-"""Of the usual step: rows of a table are farther apart than the lines of a cell."""
+"""In usual steps: rows of a table are farther apart than the lines of a cell."""
 MOST_COLUMNS = 3
 """More than these are a table."""
 LONGEST_BULLET = 2

@@ -215,7 +215,7 @@ def _applies(sheet: etree._Element) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Scope:
     selector: str = ""
-    """Of the rule around, for rules within rules."""
+    """Selector of the rule around, for rules within rules."""
     is_layered: bool = False
 
 

@@ -44,7 +44,7 @@ Properties = Mapping[str, str]
 LEAST_STEP = 4
 """Half points by which words are raised or lowered in their line."""
 SMALLER = 0.8
-"""Of the size of the words before: figures that are no larger are no part of their number."""
+"""Share of the size of the words before: figures that are no larger are no part of their number."""
 
 
 class HiddenRuns:

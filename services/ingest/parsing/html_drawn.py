@@ -20,7 +20,7 @@ BLOCKS = frozenset(
 )
 """Elements that begin a line of their own."""
 SMALLER = 0.8
-"""Of the size around: type that is no larger is set apart from the numbers beside it."""
+"""Share of the size around: type that is no larger is set apart from the numbers beside it."""
 APART = 3.0
 """Pixels between two words that a reader takes for a space."""
 _SIZES = {
@@ -33,7 +33,7 @@ _SIZES = {
     "xx-large": 32.0,
 }
 _FONT_SIZES = (10.0, 13.0, 16.0, 18.0, 24.0, 32.0, 48.0)
-"""Of `<font size>`, 1 to 7."""
+"""Pixels of `<font size>`, 1 to 7."""
 _BY_ITSELF = {"sup": 0.83, "sub": 0.83, "small": 0.83}
 _SPACED = ("margin-left", "margin-right", "padding-left", "padding-right", "border-left", "border-right")
 _CONTENT = re.compile(

@@ -38,7 +38,7 @@ class _Look:
 
     visible: bool = True
     size: float = 16.0
-    """Of its type, in pixels."""
+    """Size of its type, in pixels."""
     colour: Colour | None = None
     """None where nothing says."""
     clear: bool = False

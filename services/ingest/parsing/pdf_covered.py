@@ -14,7 +14,7 @@ import pymupdf
 
 Block = dict[str, Any]
 Span = dict[str, Any]
-"""As `Page.get_text("dict")` gives them, shapes among them."""
+"""Spans as `Page.get_text("dict")` gives them, shapes among them."""
 
 COVER = "█"
 """Stands for covered words where the cover is dark, as it does on the page; a light one leaves nothing."""
@@ -23,9 +23,9 @@ MOST_SHAPES = 1_000
 LEAST_HEIGHT = 3.0
 """Points; lower rectangles underline, strike out or rule."""
 LEAST_ALPHA = 250
-"""Of 255; words are seen through a fainter rectangle."""
+"""On a scale to 255; words are seen through a fainter rectangle."""
 BAND = 0.2
-"""Of the height of a span, above and below its middle: where letters and digits have ink."""
+"""Share of the height of a span, above and below its middle: where letters and digits have ink."""
 SAME_GREY = 12
 """Steps, of 255, within which a place has one colour."""
 PIXELS_A_POINT = 2.0

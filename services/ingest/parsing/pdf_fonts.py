@@ -26,11 +26,11 @@ WIDTH, HEIGHT = 12, 16
 DRAWN_SIZE = 48
 """Pixels of the em."""
 LIKE = 0.72
-"""Of 1: how much a glyph must look like another character to be taken for it."""
+"""From 0 to 1: how much a glyph must look like another character to be taken for it."""
 UNLIKE = 0.2
 """By how much less it must look like the one that it claims to be."""
 MOST_GLYPHS = 200
-"""Of a font that are looked at."""
+"""Glyphs of a font that are looked at."""
 _FONTS = ("tiro", "tibo", "cour", "helv", "hebo", "tiit", "tibi", "heit", "cobo")
 _JUDGED = string.digits + string.ascii_lowercase
 _KNOWN = string.digits + string.ascii_letters

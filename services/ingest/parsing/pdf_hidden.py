@@ -22,7 +22,7 @@ Box = tuple[float, float, float, float]
 _PAINTED = 16 | 32 | 64
 """`char_flags` of text that is filled, stroked, or a window to what is painted in it."""
 LEAST_ALPHA = 13
-"""Of 255; fainter text is not seen."""
+"""On a scale to 255; fainter text is not seen."""
 LEAST_SIZE = 1.0
 """Points; smaller text is not read."""
 WHITE = 250

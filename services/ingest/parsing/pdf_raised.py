@@ -18,17 +18,17 @@ Measured = tuple[int, int, int, int, bool, str]
 """Left, right, baseline, size, whether bold, and text of a span."""
 
 SMALLER = 0.92
-"""Of the size of the words beside: raised type of this size or less is a mark at a small step."""
+"""Share of the size of the words beside: raised type of this size or less is a mark at a small step."""
 MUCH_SMALLER = 0.8
 """On one baseline: type of this size or less is no part of the number that it touches."""
 STEP = 0.1
-"""Of the size of the words beside, by which smaller type is raised or lowered."""
+"""Share of the size of the words beside, by which smaller type is raised or lowered."""
 STEP_ALIKE = 0.2
 """The same for type as large as the words beside."""
 HIGHEST = 0.8
 """What is raised by more stands in another line."""
 NEAR = 0.6
-"""Of the size of the words beside: the widest gap before what is raised."""
+"""Share of the size of the words beside: the widest gap before what is raised."""
 TOUCHING = 0.15
 BAND = 100
 """Tenths of a point: spans are looked up by bands of their baselines."""

@@ -225,7 +225,7 @@ def _following(pieces: Sequence[tuple[str, str]], index: int) -> str:
 class _Fraction:
     written: str
     rest: str
-    """Of the plain text behind it."""
+    """The plain text behind it."""
     more: int
     """Pieces that it takes besides the raised one and the stroke."""
 

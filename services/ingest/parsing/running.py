@@ -30,7 +30,7 @@ LEAST_PAGES = 3
 SAME_HEIGHT = 60
 """Tenths of a point by which a running row may stand higher or lower than on most pages."""
 APART = 1.4
-"""Of the usual step between rows: what is farther from the text is not part of it."""
+"""In usual steps between rows: what is farther from the text is not part of it."""
 WIDEST_STEP = 2.4
 """Font sizes between rows of text at most: pages of a few words are not set wider."""
 OTHER_SIZE = 5

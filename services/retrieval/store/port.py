@@ -65,7 +65,7 @@ class Committed:
     """The result of a flip."""
 
     document: Document
-    """As visible now, `indexed_at` set."""
+    """The document as visible now, `indexed_at` set."""
     replaced: bool
     """Whether an older live version was replaced."""
     revision: str
@@ -88,9 +88,9 @@ class LegHits:
 
     vector: Hits
     keywords: Sequence[Hits]
-    """Of each keyword leg, in the order asked."""
+    """Hits of each keyword leg, in the order asked."""
     passages: Sequence[Passage]
-    """Of all hits, each once, by first appearance: vector leg first, then the keyword legs."""
+    """Passages of all hits, each once, by first appearance: vector leg first, then the keyword legs."""
 
 
 @dataclass(frozen=True, slots=True)

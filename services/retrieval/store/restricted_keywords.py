@@ -38,7 +38,7 @@ def most(k: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Of the own chunks at one revision."""
+    """Counts of words in the caller's own chunks at one revision."""
 
     chunks: int
     mean_stems: float

@@ -164,7 +164,7 @@ class Database:
             raise FileReplaced(f"{self._path} was removed or replaced while it was open: restart the service")
 
     def _identity(self) -> tuple[int, int] | None:
-        """Of the file that has our name now; None for none."""
+        """Device and number of the file that has our name now; None if there is none."""
         try:
             found = self._path.stat()
         except FileNotFoundError:

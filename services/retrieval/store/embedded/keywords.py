@@ -42,7 +42,7 @@ class Entry:
     heading: str
     """Heading chain and table header."""
     stems: str
-    """Of the text, split at spaces."""
+    """Stems of the text, separated by spaces."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ STATE = f"SELECT document_id, generation, indexed_at FROM versions v WHERE {IN_S
 
 
 class Lookups(Store):
-    """Of a `Store`, what the database alone answers."""
+    """The part of a `Store` that the database alone answers."""
 
     _threads: Threads
     _current: CurrentView

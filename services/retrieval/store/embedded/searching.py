@@ -38,7 +38,7 @@ VECTORS = "SELECT chunk, data FROM vectors WHERE chunk IN (SELECT value FROM jso
 
 
 class Searching(Store):
-    """Of a `Store`, what is found by the indexes that are derived from the database."""
+    """The part of a `Store` that is answered by the indexes that are derived from the database."""
 
     _threads: Threads
     _current: CurrentView

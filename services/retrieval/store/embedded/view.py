@@ -24,7 +24,7 @@ class View:
     stale_chunks: int
     """Chunks of these."""
     codes: CodeTable
-    """Of live versions only."""
+    """Codes of live versions only."""
 
 
 class CurrentView:

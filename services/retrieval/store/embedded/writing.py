@@ -34,7 +34,7 @@ from services.retrieval.store.port import Committed, IncompleteVersion, Store, V
 MAX_STALE_CHUNKS = 1000
 """Chunks of removed versions that may wait in the keyword index for the next commit to take them out."""
 STATE_BITS = 62
-"""Of the number that names a state of the index; SQLite's largest has 63."""
+"""Bits of the number that names a state of the index; SQLite's largest has 63."""
 HELD_CHUNKS = """
     SELECT count(*) FROM chunks WHERE version = ? AND chunk_id IN (SELECT value FROM json_each(?))
 """
@@ -60,7 +60,7 @@ class _Flip:
 
 
 class Writing(Store):
-    """Of a `Store`, what writes to the database, and shows readers what became live."""
+    """The part of a `Store` that writes to the database, and shows readers what became live."""
 
     def __init__(
         self, database: Database, keywords: KeywordIndex, dimension: int, clock: Callable[[], datetime]

@@ -252,7 +252,7 @@ class Connection:
 
 
 def _attributes(server: Server) -> dict[str, str | int]:
-    """Of every span: OpenTelemetry's conventions for clients of databases."""
+    """Attributes of every span: OpenTelemetry's conventions for clients of databases."""
     rest = urlsplit(server.url)
     port = rest.port or _PORTS[rest.scheme]
     return {"db.system.name": "weaviate", "server.address": rest.hostname or "", "server.port": port}

@@ -24,7 +24,7 @@ ROUNDS = 5
 
 
 class Counting(Lookups):
-    """Of a `Store`, what counts chunks by their words."""
+    """The part of a `Store` that counts chunks by their words."""
 
     @override
     async def count_term(self, stems: Sequence[str], scope: Scope) -> int:

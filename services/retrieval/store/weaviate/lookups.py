@@ -50,7 +50,7 @@ EXPECTED = key_of("expected")
 
 
 class Lookups(Store):
-    """Of a `Store`, the reads that need no ranking."""
+    """The part of a `Store` with the reads that need no ranking."""
 
     def __init__(self, tenant: TenantCollections) -> None:
         self._tenant = tenant

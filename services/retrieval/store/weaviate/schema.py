@@ -35,7 +35,7 @@ class Identity:
 
     @property
     def suffix(self) -> str:
-        """Of the names of its collections."""
+        """Suffix of the names of its collections."""
         digest = hashlib.sha256(f"{self.model}\n{self.dimension}".encode()).hexdigest()
         return f"{self.layout}_{digest[:8]}"
 

@@ -95,7 +95,7 @@ class Leg:
 
 
 class Searching(Lookups):
-    """Of a `Store`, both legs of a search."""
+    """The part of a `Store` with both legs of a search."""
 
     @override
     async def keyword_hits(self, stems: Sequence[str], k: int, scope: Scope) -> Hits:

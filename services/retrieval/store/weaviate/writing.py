@@ -64,12 +64,12 @@ CheckWritable = Callable[[], Awaitable[None]]
 """Raises what keeps this process from writing to the index now."""
 
 REMOVAL = Generation("")
-"""Of the version whose sign says that a document is being removed; no version of a document has it."""
+"""Generation whose sign says that a document is being removed; no version of a document has it."""
 RECOUNT_PAUSES_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
 
 class Writing(Lookups):
-    """Of a `Store`, the writes, and the revision that tells of them."""
+    """The part of a `Store` with the writes, and the revision that tells of them."""
 
     def __init__(
         self, tenant: TenantCollections, clock: Callable[[], datetime], check_writable: CheckWritable
