@@ -5,13 +5,13 @@ All raise `InvalidInput` with the path of the field at fault, or `NotFound` wher
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from chassis.errors import InvalidInput, NotFound, Precondition
+from chassis.limits.size import check_count, check_text
 from corpus.documents import DocumentId, Generation, Version
 from services.retrieval.corpus import EVERYWHERE, Scope
 from services.retrieval.store.port import Store
@@ -21,7 +21,6 @@ Item = TypeVar("Item")
 MAX_QUERY_CHARACTERS = 8000
 MAX_SCOPE = 100
 MAX_PAGE = 1000
-LINE_BREAKS_AND_TABS = "\n\r\t"
 RETRY_AFTER_SECONDS = 1.0
 """When a caller may ask again for a version that is not visible yet."""
 
@@ -87,22 +86,13 @@ def question(text: str, field: str) -> str:
 
 def visible(text: str, field: str, limit: int | None = None) -> str:
     """Text with something in it and without control characters other than line breaks and tabs."""
-    if not text.strip():
-        raise InvalidInput("Must not be empty.", field=field)
-    if limit is not None and len(text) > limit:
-        raise InvalidInput(f"Must not be longer than {limit:,} characters.", field=field)
-    if any(
-        unicodedata.category(character) == "Cc" and character not in LINE_BREAKS_AND_TABS
-        for character in text
-    ):
-        raise InvalidInput("Must not hold control characters.", field=field)
+    check_text(field, text, limit)
     return text
 
 
 def at_most(values: Sequence[Item], limit: int, field: str) -> tuple[Item, ...]:
     """A list that is not longer than `limit`."""
-    if len(values) > limit:
-        raise InvalidInput(f"At most {limit:,} may be given.", field=field)
+    check_count(field, values, limit)
     return tuple(values)
 
 
