@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import resource
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from types import FrameType
 from typing import TypeVar
 
-from chassis.descriptors import allow_descriptors
 from chassis.errors import CannotStart, ServiceError
 from chassis.settings import SETTINGS_ERRORS, ProcessSettings, settings_problem
 from chassis.telemetry import telemetry
+
+logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=ProcessSettings)
 
@@ -22,6 +25,10 @@ USAGE = (
 )
 CANNOT_START = (CannotStart, OSError, ServiceError)
 """What wrong settings, taken addresses and broken files are reported as; each message is one line."""
+MOST_DESCRIPTORS = 65_536
+"""More are never needed, and some systems allow 2**30, for which programs make tables."""
+BESIDES_CONNECTIONS = 512
+"""What a process opens beside its callers' connections: stores, uploads, parsers, channels."""
 
 
 def run_process(
@@ -52,6 +59,19 @@ def run_process(
             sys.exit(f"error: {error}")
         except SETTINGS_ERRORS as error:
             sys.exit(f"error: {settings_problem(error)}")
+
+
+def allow_descriptors(connections: int) -> None:
+    """Let this process open as many files as the system lets it, and warn when `connections` need more.
+
+    What a shell or a container begins with is often 1,024: strangers who only connect would use them up, and
+    then no file of keys could be read again, no upload be stored and nobody be let in.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = max(soft, min(hard, MOST_DESCRIPTORS))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < connections + BESIDES_CONNECTIONS:
+        logger.warning("few open files are allowed", extra={"allowed": allowed, "connections": connections})
 
 
 def _end(number: int, frame: FrameType | None) -> None:

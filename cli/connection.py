@@ -53,7 +53,9 @@ class Services:
                 from cli.own_stack import own_stack  # the services are loaded only by those who start them
 
                 async with (
-                    own_stack(self) as address,
+                    own_stack(
+                        self.data, log_queries=self.log_queries, record=self.record, replay=self.replay
+                    ) as address,
                     connect(address, deadline_seconds=CALL_SECONDS) as client,
                 ):
                     yield client

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from chassis.folders import DataInUse, owned
 from chassis.logs import JsonFormatter
@@ -21,9 +21,6 @@ from embedded.settings import EmbeddedSettings
 from embedded.wiring import stack
 from services.retrieval.reindex import Outcome, run
 from services.retrieval.settings import RetrievalSettings
-
-if TYPE_CHECKING:
-    from cli.connection import Services
 
 LOG_BYTES = 10_000_000
 WITHOUT_CREDENTIALS: dict[str, Any] = {
@@ -53,34 +50,33 @@ class AuditEcho(logging.StreamHandler[TextIO]):
 
 
 @asynccontextmanager
-async def own_stack(wanted: Services) -> AsyncIterator[str]:
-    """Run the embedded stack over `wanted.data`, without REST; yields its address.
+async def own_stack(
+    data: Path, *, log_queries: bool = False, record: Path | None = None, replay: Path | None = None
+) -> AsyncIterator[str]:
+    """Run the embedded stack over `data`, without REST; yields its address.
 
-    With `wanted.log_queries` the audit record of every query goes to standard error.
+    With `log_queries` the audit record of every query goes to standard error. Model calls are recorded in
+    `record`, or played back from `replay`.
     """
     # The folder's name is short: a Unix socket's path has at most 107 bytes.
     with (
-        services_within(wanted.data, "name its address, e.g. --server 127.0.0.1:7000"),
+        services_within(data, "name its address, e.g. --server 127.0.0.1:7000"),
         tempfile.TemporaryDirectory(prefix="clausegate-", dir="/tmp") as folder,
     ):
-        if wanted.log_queries:
+        if log_queries:
             AUDIT_LOGGER.addHandler(AuditEcho())
-        settings = _settings(wanted, f"unix:{folder}/grpc")
+        settings = EmbeddedSettings(
+            data_dir=data,
+            **WITHOUT_CREDENTIALS,
+            address=f"unix:{folder}/grpc",
+            gateway_address="",
+            drain_seconds=1,
+            log_queries=log_queries,
+        )
+        files = {"record_model_calls": record, "replay_model_calls": replay}
+        settings = settings.model_copy(update={name: file for name, file in files.items() if file})
         async with stack(settings):
             yield settings.address
-
-
-def _settings(wanted: Services, address: str) -> EmbeddedSettings:
-    settings = EmbeddedSettings(
-        data_dir=wanted.data,
-        **WITHOUT_CREDENTIALS,
-        address=address,
-        gateway_address="",
-        drain_seconds=1,
-        log_queries=wanted.log_queries,
-    )
-    files = {"record_model_calls": wanted.record, "replay_model_calls": wanted.replay}
-    return settings.model_copy(update={name: file for name, file in files.items() if file})
 
 
 async def change_over(data: Path, drop_old: bool, say: Callable[[str], None]) -> Outcome:

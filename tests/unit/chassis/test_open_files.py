@@ -2,7 +2,7 @@ import resource
 
 import pytest
 
-from chassis.descriptors import allow_descriptors
+from chassis.process import allow_descriptors
 
 
 @pytest.fixture(autouse=True)
