@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from corpus.chunks import Chunk, ContextPart, TextDoubt
 from corpus.spans import PageSpan, Span
+from tests.unit.nouns import a_chunk
 
 LEAD_IN = "The Licensee shall not:"
 COPY = "1. Copy the Data."
@@ -31,25 +32,17 @@ def chunk_of(*sentences: str, text: str = DOCUMENT, **told: object) -> Chunk:
     """The chunk of neighbouring sentences; `told` are more of its fields."""
     spans = tuple(span_of(sentence, text) for sentence in sentences)
     span = Span(spans[0].start, spans[-1].end)
-    return Chunk(
+    return a_chunk(
+        text[span.start : span.end],
         chunk_id=f"chunk-{span.start}",
         alias="cme__a.md_1",
         document_id="cme/a.md",
-        source="cme",
         title="Licence",
-        heading_chain=(),
         section="Section 1 of 1",
-        text=text[span.start : span.end],
         span=span,
         pages=(PageSpan(2, span),),
-        table_header="",
-        generation="g",
         sentences=spans,
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
-        **told,  # type: ignore[arg-type]
+        **told,
     )
 
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.chunks import Chunk
 from corpus.spans import Span
 from inference.tokens import TokenCounter, estimate
 from services.answer.context import format_chunk
 from services.answer.corpus import Candidate
 from services.answer.evidence.budget import BudgetLimits, pack
 from services.answer.evidence.grading import GradedCandidate
+from tests.unit.nouns import a_chunk
 
 BY_CHARACTER = TokenCounter("characters", len)
 chunks = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 200)), max_size=12)
@@ -17,25 +17,7 @@ chunks = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 200)), max_size=12
 
 def graded(grade: int | None, length: int, name: str = "id") -> GradedCandidate:
     text = "x" * length
-    chunk = Chunk(
-        chunk_id=name,
-        alias="alias",
-        document_id="a/b",
-        source="a",
-        title="T",
-        heading_chain=(),
-        section="S",
-        text=text,
-        span=Span(0, length),
-        pages=(),
-        table_header="",
-        generation="g",
-        sentences=(),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
-    )
+    chunk = a_chunk(text, chunk_id=name, alias="alias", document_id="a/b", span=Span(0, length))
     return GradedCandidate(Candidate(chunk, 0.5, 0.0, 0.5, ()), 0.5, 0.5, grade=grade)
 
 

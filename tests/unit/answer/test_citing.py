@@ -7,48 +7,28 @@ import pytest
 
 from corpus.chunks import Chunk
 from corpus.citations import MatchLevel
-from corpus.documents import Document, DocumentFormat
+from corpus.documents import Document
 from corpus.spans import PageSpan, SectionSpan, Span, section_name
 from services.answer.parts import pages_at
 from services.answer.verification.citing import Citations, Origin, Quote, quote_in
 from services.answer.verification.signing import SignatureState, Signer, SigningKey
 from tests.unit.answer.listed import CONSENT, LEAD_IN, SECOND, SHARE, span_of
+from tests.unit.nouns import a_chunk, a_document
 
 TEXT = "4.2 Fees. The fee is USD 100. Notice\nis thirty days."
-CHUNK = Chunk(
-    chunk_id="chunk",
+CHUNK = a_chunk(
+    TEXT,
     alias="cme__a.pdf_0",
     document_id="cme/a.pdf",
-    source="cme",
     title="Agreement",
     heading_chain=("Fees",),
     section="Fees",
-    text=TEXT,
     span=Span(1000, 1000 + len(TEXT)),
     pages=(PageSpan(3, Span(1000, 1036)), PageSpan(4, Span(1036, 1000 + len(TEXT)))),
-    table_header="",
     generation="g1",
-    sentences=(),
-    word_count=0,
-    content_sha256="",
-    is_definitions=False,
-    ordinal=0,
 )
 ORIGIN = Origin("c" * 64, "gpt-4.1", "answer/1", "p" * 64)
-DOCUMENT = Document(
-    document_id="cme/a.pdf",
-    title="Agreement",
-    content_sha256="d" * 64,
-    generation="g1",
-    unreadable_pages=(),
-    source="",
-    path="",
-    format=DocumentFormat.TEXT,
-    size_bytes=0,
-    page_count=0,
-    chunk_count=0,
-    definition_count=0,
-)
+DOCUMENT = a_document("cme/a.pdf", title="Agreement", generation="g1")
 
 
 def citations(chunk: Chunk = CHUNK, document: Document = DOCUMENT) -> Citations:
@@ -144,22 +124,7 @@ def test_a_certificate_names_model_prompt_and_settings():
 def test_a_citation_of_an_item_quotes_its_lead_in_and_condition_and_is_placed_at_its_own_words():
     book = Citations(
         {SECOND.chunk_id: SECOND},
-        {
-            "cme/a.md": Document(
-                document_id="cme/a.md",
-                title="Licence",
-                content_sha256="d" * 64,
-                generation="g",
-                unreadable_pages=(),
-                source="",
-                path="",
-                format=DocumentFormat.TEXT,
-                size_bytes=0,
-                page_count=0,
-                chunk_count=0,
-                definition_count=0,
-            )
-        },
+        {"cme/a.md": a_document("cme/a.md", title="Licence")},
         ORIGIN,
         Signer(),
     )

@@ -11,29 +11,18 @@ from corpus.spans import Span
 from services.answer.articles.compiling import carrier, held_by, unsupported
 from services.answer.context import Material, lay_out
 from services.answer.contracts.article import ArticleReply, KeyClaim
+from tests.unit.nouns import a_chunk
 
 WORDS = "The Licensee shall pay USD 120 a month, and may not share data."
 
 
 def chunk(text: str = WORDS) -> Chunk:
-    return Chunk(
-        chunk_id="chunk",
-        alias="",
+    return a_chunk(
+        text,
         document_id="cme/licence.pdf",
-        source="cme",
         title="Licence of 2019",
         heading_chain=("Section 7. Fees",),
         section="",
-        text=text,
-        span=Span(0, len(text)),
-        pages=(),
-        table_header="",
-        generation="g",
-        sentences=(),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
     )
 
 

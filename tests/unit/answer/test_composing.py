@@ -6,7 +6,6 @@ import pytest
 
 from corpus.chunks import Chunk, TextDoubt, TextDoubtKind
 from corpus.definitions import Definition
-from corpus.documents import Document, DocumentFormat
 from corpus.spans import Span
 from services.answer.answers import NoteKind
 from services.answer.corpus import Candidate, ResolvedDefinition
@@ -17,6 +16,7 @@ from services.answer.sentences import sentences_of
 from services.answer.verification.citing import Citations, Origin
 from services.answer.verification.signing import Signer
 from tests.unit.answer.listed import CONSENT, COPY, LEAD_IN, SHARE, items, span_of
+from tests.unit.nouns import a_chunk, a_definition, a_document
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each Device."
 NOTICE = "Either party may terminate as set out in Section 9 of the agreement."
@@ -29,40 +29,26 @@ def chunk(name: str, document: str, *sentences: str) -> Chunk:
         spans.append(Span(at, at + len(sentence)))
         at += len(sentence) + 1
     source = document.split("/")[0]
-    return Chunk(
+    return a_chunk(
+        text,
         chunk_id=name,
         alias=name,
         document_id=document,
         source=source,
         title=document,
-        heading_chain=(),
-        section="S",
-        text=text,
-        span=Span(0, len(text)),
-        pages=(),
-        table_header="",
-        generation="g",
         sentences=tuple(spans),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
     )
 
 
 def definition(part: Chunk, text: str = TERM) -> Definition:
     start = part.text.index(text)
-    return Definition(
-        term="Device",
-        text=text,
+    return a_definition(
+        "Device",
+        text,
         span=Span(start, start + len(text)),
         chunk_id=part.chunk_id,
         document_id=part.document_id,
         source=part.source,
-        definition_id="",
-        pages=(),
-        title="",
-        section="",
     )
 
 
@@ -89,20 +75,7 @@ def draft(question: str = "What is the fee?", *, grade: int = 3, calibrated: boo
 def answer(of: Draft, live: tuple[Chunk, ...] = ALL, **told):
     chunks = {one.chunk_id: one for one in live}
     documents = {
-        one.document_id: Document(
-            document_id=one.document_id,
-            title=one.title,
-            content_sha256="d" * 64,
-            generation="g",
-            **{"unreadable_pages": ()} | told,
-            source="",
-            path="",
-            format=DocumentFormat.TEXT,
-            size_bytes=0,
-            page_count=0,
-            chunk_count=0,
-            definition_count=0,
-        )
+        one.document_id: a_document(one.document_id, title=one.title, **{"unreadable_pages": ()} | told)
         for one in live
     }
     citations = Citations(chunks, documents, Origin("c" * 64), Signer())
@@ -161,22 +134,7 @@ def test_a_reader_is_told_that_a_quote_begins_in_an_earlier_chunk():
     behind = Span(900, 900 + len(item.text))
     item = dataclasses.replace(item, span=behind, sentences=(behind,))
     chunks = {"item": item}
-    documents = {
-        "cme/d.txt": Document(
-            document_id="cme/d.txt",
-            title="T",
-            content_sha256="d" * 64,
-            generation="g",
-            unreadable_pages=(),
-            source="",
-            path="",
-            format=DocumentFormat.TEXT,
-            size_bytes=0,
-            page_count=0,
-            chunk_count=0,
-            definition_count=0,
-        )
-    }
+    documents = {"cme/d.txt": a_document("cme/d.txt")}
     citations = Citations(chunks, documents, Origin("c" * 64), Signer())
     asked = dataclasses.replace(draft(), kept=(kept(item),), definitions=())
     statements = extracted(asked, tuple(sentences_of(item)), citations)
@@ -188,22 +146,7 @@ def test_a_reader_is_told_that_a_quote_begins_in_an_earlier_chunk():
 def test_a_statement_in_doubt_comes_last_and_is_never_headed_as_an_answer(kind):
     part = dataclasses.replace(CLAUSES, doubts=(TextDoubt(Span(3, 5), kind),))
     chunks = {part.chunk_id: part}
-    documents = {
-        part.document_id: Document(
-            document_id=part.document_id,
-            title="T",
-            content_sha256="d" * 64,
-            generation="g",
-            unreadable_pages=(),
-            source="",
-            path="",
-            format=DocumentFormat.TEXT,
-            size_bytes=0,
-            page_count=0,
-            chunk_count=0,
-            definition_count=0,
-        )
-    }
+    documents = {part.document_id: a_document(part.document_id)}
     citations = Citations(chunks, documents, Origin("c" * 64), Signer())
     asked = dataclasses.replace(draft(), kept=(kept(part),), definitions=())
     statements = extracted(asked, tuple(sentences_of(part)), citations)
@@ -216,22 +159,7 @@ def test_a_statement_in_doubt_comes_last_and_is_never_headed_as_an_answer(kind):
 def test_a_clause_marks_the_lead_in_of_its_quote_and_has_what_stands_elsewhere():
     part = items(LEAD_IN, COPY, SHARE)
     chunks = {part.chunk_id: part}
-    documents = {
-        part.document_id: Document(
-            document_id=part.document_id,
-            title="T",
-            content_sha256="d" * 64,
-            generation="g",
-            unreadable_pages=(),
-            source="",
-            path="",
-            format=DocumentFormat.TEXT,
-            size_bytes=0,
-            page_count=0,
-            chunk_count=0,
-            definition_count=0,
-        )
-    }
+    documents = {part.document_id: a_document(part.document_id)}
     citations = Citations(chunks, documents, Origin("c" * 64), Signer())
     asked = dataclasses.replace(draft(), kept=(kept(part),), definitions=())
     share = next(one for one in sentences_of(part) if one.text == SHARE)

@@ -2,34 +2,24 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.chunks import Chunk
 from corpus.spans import Span
 from services.answer.query.conflicts import find_conflicts
 from services.answer.sentences import Sentence
+from tests.unit.nouns import a_chunk
 
 FEE = "The licensee shall pay a monthly display fee of {} for each device that shows market data."
 
 
 def sentence(text: str, document: str) -> Sentence:
     span = Span(0, len(text))
-    chunk = Chunk(
+    chunk = a_chunk(
+        text,
         chunk_id=document,
         alias=document,
         document_id=document,
         source="cme",
-        title="T",
-        heading_chain=(),
-        section="S",
-        text=text,
         span=span,
-        pages=(),
-        table_header="",
-        generation="g",
         sentences=(span,),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
     )
     return Sentence(chunk, span, text)
 

@@ -8,29 +8,21 @@ from corpus.chunks import Chunk
 from corpus.spans import Span
 from services.answer.context import enclose, format_chunk, lay_out
 from tests.unit.answer.listed import ALL, CONSENT, LEAD_IN, SECOND, SHARE
+from tests.unit.nouns import a_chunk
 
 CODE = "0123456789abcdef"
 
 
 def chunk(text: str, *, title: str = "T", header: str = "", name: str = "id") -> Chunk:
-    return Chunk(
+    return a_chunk(
+        text,
         chunk_id=name,
         alias="alias",
         document_id="a/b.md",
-        source="a",
         title=title,
         heading_chain=("One", "Two"),
         section="Two",
-        text=text,
-        span=Span(0, len(text)),
-        pages=(),
         table_header=header,
-        generation="g",
-        sentences=(),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
     )
 
 

@@ -1,28 +1,22 @@
 from dataclasses import replace
 
-from corpus.chunks import Chunk, ContextPart, TextDoubt, TextDoubtKind
+from corpus.chunks import ContextPart, TextDoubt, TextDoubtKind
 from corpus.spans import PageSpan, SectionSpan, Span
+from tests.unit.nouns import a_chunk
 
 TEXT = "Fees are due. Late fees accrue."
-CHUNK = Chunk(
+CHUNK = a_chunk(
+    TEXT,
     chunk_id="c",
     alias="a",
     document_id="cme/fees.txt",
-    source="cme",
     title="Fees",
-    heading_chain=(),
     section="Section 1 of 1",
-    text=TEXT,
     span=Span(100, 131),
     pages=(PageSpan(1, Span(100, 110)), PageSpan(2, Span(110, 131))),
-    table_header="",
     generation="g1",
     sentences=(Span(100, 113), Span(114, 131)),
     sections=(SectionSpan(("Due",), Span(100, 114)), SectionSpan(("Late",), Span(114, 131))),
-    word_count=0,
-    content_sha256="",
-    is_definitions=False,
-    ordinal=0,
 )
 
 

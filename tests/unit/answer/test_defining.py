@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from corpus.definitions import Definition
-from corpus.spans import Span
 from inference.tokens import TokenCounter
 from services.answer.corpus import ResolvedDefinition
 from services.answer.query.defining import (
@@ -15,22 +14,12 @@ from services.answer.query.defining import (
     term_asked_for,
     used_in,
 )
+from tests.unit.nouns import a_definition
 
 
 def definition(term: str, source: str = "cme", document: str = "cme/a.txt") -> Definition:
     text = f"“{term}” means something."
-    return Definition(
-        term=term,
-        text=text,
-        span=Span(0, len(text)),
-        chunk_id="chunk",
-        document_id=document,
-        source=source,
-        definition_id="",
-        pages=(),
-        title="",
-        section="",
-    )
+    return a_definition(term, text, document_id=document, source=source)
 
 
 def resolved(term: str, source: str = "cme", *conflicting: Definition) -> ResolvedDefinition:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from corpus.chunks import Chunk
-from corpus.definitions import Definition
 from corpus.spans import Span
 from inference.tokens import TokenCounter
 from services.answer.answers import StageEstimate
@@ -19,6 +18,7 @@ from services.answer.query.defining import as_chunk
 from services.answer.query.estimating import Estimates
 from services.answer.query.model_grading import passages_of, prompt_of
 from services.answer.records.usage import Ledger, Price
+from tests.unit.nouns import a_chunk, a_definition
 
 BY_CHARACTER = TokenCounter("characters", len)
 QUESTION = "What is the fee?"
@@ -29,40 +29,11 @@ CODE = "f" * 16
 
 def chunk(length: int) -> Chunk:
     text = "x" * length
-    return Chunk(
-        chunk_id="id",
-        alias="a",
-        document_id="cme/a.txt",
-        source="cme",
-        title="T",
-        heading_chain=(),
-        section="S",
-        text=text,
-        span=Span(0, length),
-        pages=(),
-        table_header="",
-        generation="g",
-        sentences=(),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
-    )
+    return a_chunk(text, chunk_id="id", alias="a", span=Span(0, length))
 
 
 def definition(length: int) -> ResolvedDefinition:
-    one = Definition(
-        term="Device",
-        text="y" * length,
-        span=Span(0, length),
-        chunk_id="id",
-        document_id="cme/a.txt",
-        source="cme",
-        definition_id="",
-        pages=(),
-        title="",
-        section="",
-    )
+    one = a_definition("Device", "y" * length, span=Span(0, length), chunk_id="id")
     return ResolvedDefinition(one, 1, "", ())
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from corpus.chunks import Chunk
 from corpus.spans import Span
 from corpus.stems import stems_of
 from services.answer.corpus import Background, Candidate, Found, Leg, Window
 from services.answer.evidence.grading import GradedCandidate
 from services.answer.research.extracting import excerpts
+from tests.unit.nouns import a_chunk
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each device."
 LATE = "Whoever is late with the fee of a device pays interest of two per cent a month."
@@ -21,25 +21,7 @@ def graded(*sentences: str, name: str = "c", start: int = 0) -> GradedCandidate:
         at += len(sentence) + 1
     text = "\n".join(sentences)
     whole = Span(start, start + len(text))
-    chunk = Chunk(
-        chunk_id=name,
-        alias=name,
-        document_id="cme/a.txt",
-        source="cme",
-        title="T",
-        heading_chain=(),
-        section="S",
-        text=text,
-        span=whole,
-        pages=(),
-        table_header="",
-        generation="g",
-        sentences=tuple(spans),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
-    )
+    chunk = a_chunk(text, chunk_id=name, alias=name, span=whole, sentences=tuple(spans))
     return GradedCandidate(Candidate(chunk, 0.5, 0.0, 0.8, (Window(whole, 0.5),)), 0.8, 0.8)
 
 

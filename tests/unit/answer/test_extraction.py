@@ -12,6 +12,7 @@ from corpus.stems import stems_of
 from services.answer.corpus import Background, Candidate, Found, Leg, Window
 from services.answer.evidence.extraction import choose_sentences, score_sentences
 from services.answer.evidence.grading import GradedCandidate
+from tests.unit.nouns import a_chunk
 
 FEE = "The licensee shall pay a monthly fee of USD 100 for each device."
 LAW = "This agreement is governed by the laws of the State of Illinois."
@@ -25,24 +26,8 @@ def chunk(*sentences: str, start: int = 0, name: str = "c", headings: tuple[str,
         spans.append(Span(at, at + len(sentence)))
         at += len(sentence) + 1
     whole = Span(start, start + len(text))
-    return Chunk(
-        chunk_id=name,
-        alias=name,
-        document_id="cme/a.txt",
-        source="cme",
-        title="T",
-        heading_chain=headings,
-        section="S",
-        text=text,
-        span=whole,
-        pages=(),
-        table_header="",
-        generation="g",
-        sentences=tuple(spans),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
+    return a_chunk(
+        text, chunk_id=name, alias=name, heading_chain=headings, span=whole, sentences=tuple(spans)
     )
 
 

@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.chunks import Chunk
-from corpus.spans import Span
 from services.answer.answers import GateRule, GateTier
 from services.answer.corpus import Candidate
 from services.answer.evidence.gate import GateLimits, collapse_near_duplicates, decide_graded, decide_raw
 from services.answer.evidence.grading import GradedCandidate
+from tests.unit.nouns import a_chunk
 
 LIMITS = GateLimits()
 scores = st.lists(st.floats(-1, 2, allow_nan=False), max_size=20)
@@ -89,25 +88,7 @@ def test_the_order_of_candidates_does_not_matter(values, random):
 
 
 def chunk(text: str) -> GradedCandidate:
-    part = Chunk(
-        chunk_id="id",
-        alias="alias",
-        document_id="a/b",
-        source="a",
-        title="T",
-        heading_chain=(),
-        section="S",
-        text=text,
-        span=Span(0, len(text)),
-        pages=(),
-        table_header="",
-        generation="g",
-        sentences=(),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
-    )
+    part = a_chunk(text, chunk_id="id", alias="alias", document_id="a/b")
     return GradedCandidate(Candidate(part, 0.5, 0.0, 0.5, ()), 0.5, 0.5)
 
 

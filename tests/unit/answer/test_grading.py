@@ -7,35 +7,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.chunks import Chunk
 from corpus.spans import Span
 from services.answer.corpus import Background, Candidate, Found, Leg
 from services.answer.evidence import grading
 from services.answer.evidence.grading import GradedCandidate
+from tests.unit.nouns import a_chunk
 
 CALIBRATED = Background(mean=0.6, calibrated=True)
 evidence = st.floats(-1, 2, allow_nan=False)
 
 
 def candidate(combined: float, document_id: str = "cme/a.txt", similarity: float = 0.5) -> Candidate:
-    chunk = Chunk(
+    chunk = a_chunk(
+        "The fee is due monthly.",
         chunk_id=f"{document_id}-{combined}",
         alias="alias",
         document_id=document_id,
         source="cme",
         title="Agreement",
-        heading_chain=(),
         section="Section 1 of 1",
-        text="The fee is due monthly.",
         span=Span(0, 23),
-        pages=(),
-        table_header="",
-        generation="g",
         sentences=(Span(0, 23),),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
     )
     return Candidate(chunk, similarity, bm25=1.0, combined=combined, windows=())
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from corpus.chunks import Chunk
 from corpus.spans import Span
 from services.answer.query.model_grading import MAX_CHARACTERS, passages_of, prompt_of
+from tests.unit.nouns import a_chunk
 
 CODE = "0123456789abcdef"
 
@@ -16,25 +17,7 @@ def chunk(sentences: list[str], start: int = 500) -> Chunk:
         spans.append(Span(at, at + len(sentence)))
         at += len(sentence) + 1
     text, span = " ".join(sentences), Span(start, at - 1)
-    return Chunk(
-        chunk_id="id",
-        alias="a",
-        document_id="cme/a.txt",
-        source="cme",
-        title="T",
-        heading_chain=(),
-        section="S",
-        text=text,
-        span=span,
-        pages=(),
-        table_header="",
-        generation="g",
-        sentences=tuple(spans),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
-    )
+    return a_chunk(text, chunk_id="id", alias="a", span=span, sentences=tuple(spans))
 
 
 SHORT, LONG = chunk(["A fee is due."]), chunk(["One. " * 100 + "Two.", "Three. " * 200 + "Four.", "x" * 900])

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.documents import Document, DocumentFormat
 from services.answer.query.notes import cross_references, hidden_text_notes, left_out_notes
 from tests.unit.answer.test_rendering import CITATION
+from tests.unit.nouns import a_document
 
 
 @pytest.mark.parametrize(
@@ -36,20 +36,6 @@ def test_references_to_other_clauses_are_found_as_written(quote, references):
     ],
 )
 def test_a_note_tells_in_a_sentence_how_much_was_left_out(told, notes):
-    document = Document(
-        document_id=CITATION.document,
-        title="L",
-        content_sha256="",
-        generation="",
-        unreadable_pages=(),
-        **told,
-        source="",
-        path="",
-        format=DocumentFormat.TEXT,
-        size_bytes=0,
-        page_count=0,
-        chunk_count=0,
-        definition_count=0,
-    )
+    document = a_document(CITATION.document, title="L", content_sha256="", generation="", **told)
     found = [*left_out_notes([CITATION], [document]), *hidden_text_notes([CITATION], [document])]
     assert [note.text for note in found] == notes

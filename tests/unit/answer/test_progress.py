@@ -9,8 +9,6 @@ from google.protobuf.descriptor import Descriptor
 
 from chassis.auth import Caller
 from clausegate.answer.v1 import debug_pb2
-from corpus.chunks import Chunk
-from corpus.definitions import Definition
 from corpus.spans import Span
 from services.answer.answers import GateDecision, GateRule, GateTier
 from services.answer.corpus import Background, Candidate, Found, Leg, ResolvedDefinition
@@ -22,6 +20,7 @@ from services.answer.questions import Question
 from services.answer.records.tracking import Clock, Run, TaskName
 from services.answer.records.usage import Ledger
 from services.answer.verification.lint import LintRule
+from tests.unit.nouns import a_chunk, a_definition
 
 CLOCK = Clock(
     now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
@@ -29,39 +28,18 @@ CLOCK = Clock(
     new_id=lambda: "id",
     new_code=lambda: "0123456789abcdef",
 )
-CHUNK = Chunk(
+CHUNK = a_chunk(
+    "A fee.",
     chunk_id="c",
     alias="a",
-    document_id="cme/a.txt",
-    source="cme",
     title="Fees",
-    heading_chain=(),
     section="1. Fees",
-    text="A fee.",
     span=Span(0, 6),
-    pages=(),
-    table_header="",
-    generation="g",
     sentences=(Span(0, 6),),
-    word_count=0,
-    content_sha256="",
-    is_definitions=False,
-    ordinal=0,
 )
 GRADED = GradedCandidate(Candidate(CHUNK, 0.5, bm25=1.0, combined=0.6, windows=()), 0.4, 0.6, grade=2)
 DEFINITION = ResolvedDefinition(
-    Definition(
-        term="Fee",
-        text="“Fee” is",
-        span=Span(0, 8),
-        chunk_id="c",
-        document_id="cme/a.txt",
-        source="cme",
-        definition_id="",
-        pages=(),
-        title="",
-        section="",
-    ),
+    a_definition("Fee", "“Fee” is", span=Span(0, 8), chunk_id="c"),
     1,
     "",
     (),

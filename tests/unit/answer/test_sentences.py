@@ -16,6 +16,7 @@ from services.answer.sentences import (
     through_list,
 )
 from tests.unit.answer.listed import CONSENT, COPY, DOCUMENT, FEES, LEAD_IN, SECOND, SHARE, items, span_of
+from tests.unit.nouns import a_chunk
 
 LAW = "This agreement is governed by the laws of the State of Illinois."
 
@@ -26,25 +27,7 @@ def chunk(*sentences: str, headings: tuple[str, ...] = ()) -> Chunk:
         spans.append(Span(at, at + len(sentence)))
         at += len(sentence) + 1
     whole = Span(0, len(text))
-    return Chunk(
-        chunk_id="c",
-        alias="c",
-        document_id="cme/a.txt",
-        source="cme",
-        title="T",
-        heading_chain=headings,
-        section="S",
-        text=text,
-        span=whole,
-        pages=(),
-        table_header="",
-        generation="g",
-        sentences=tuple(spans),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
-    )
+    return a_chunk(text, chunk_id="c", alias="c", heading_chain=headings, span=whole, sentences=tuple(spans))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.chunks import Chunk, TextDoubt, TextDoubtKind
-from corpus.documents import Document, DocumentFormat
 from corpus.spans import SectionSpan, Span
 from corpus.stems import stems_of
 from services.answer.answers import NoteKind
@@ -26,6 +25,7 @@ from services.answer.research.snippets import (
 from services.answer.verification.citing import Citations, Origin
 from services.answer.verification.signing import Signer
 from tests.unit.answer.listed import CONSENT, LEAD_IN, SECOND, SHARE, span_of
+from tests.unit.nouns import a_chunk, a_document
 
 QUESTION = "What is the monthly fee for a device?"
 FEES = "The monthly fee is USD 120.50 for each Device. Late fees bear interest of 1.5% a month."
@@ -33,55 +33,31 @@ NOTICE = "Either party may terminate on ninety (90) days’\nwritten notice. Fee
 POLICY = "The vendor pays a monthly fee of USD 90 for each device. It keeps records for 5 years."
 
 
-def a_chunk(name: str, text: str, document: str = "cme/a.pdf", start: int = 0) -> Chunk:
+def _chunk(name: str, text: str, document: str = "cme/a.pdf", start: int = 0) -> Chunk:
     span = Span(start, start + len(text))
     sentences = [one.span() for one in re.finditer(r"\S.*?[a-z]\.(?=\s|$)", text, re.DOTALL)]
-    return Chunk(
+    return a_chunk(
+        text,
         chunk_id=name,
         alias=name,
         document_id=document,
-        source=document.split("/")[0],
         title=f"Title of {document}",
         heading_chain=("Part B", "2. Fees"),
         section="2. Fees",
-        text=text,
         span=span,
-        pages=(),
-        table_header="",
-        generation="g",
         sentences=tuple(Span(start + first, start + last) for first, last in sentences),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
     )
 
 
 CHUNKS = {
-    "c1": a_chunk("fees", FEES, start=100),
-    "c2": a_chunk("notice", NOTICE, start=100 + len(FEES) + 1),
-    "c3": a_chunk("policy", POLICY, "opra/b.txt"),
+    "c1": _chunk("fees", FEES, start=100),
+    "c2": _chunk("notice", NOTICE, start=100 + len(FEES) + 1),
+    "c3": _chunk("policy", POLICY, "opra/b.txt"),
     # As chunks do, it repeats the last sentence of its neighbour.
-    "c4": a_chunk("overlapping", FEES[47:] + " It ends.", start=147),
+    "c4": _chunk("overlapping", FEES[47:] + " It ends.", start=147),
 }
 STORED = {one.chunk_id: one for one in CHUNKS.values()}
-DOCUMENTS = {
-    name: Document(
-        document_id=name,
-        title="T",
-        content_sha256="d" * 64,
-        generation="g",
-        unreadable_pages=(),
-        source="",
-        path="",
-        format=DocumentFormat.TEXT,
-        size_bytes=0,
-        page_count=0,
-        chunk_count=0,
-        definition_count=0,
-    )
-    for name in ("cme/a.pdf", "opra/b.txt")
-}
+DOCUMENTS = {name: a_document(name) for name in ("cme/a.pdf", "opra/b.txt")}
 
 
 def delivered(*passages: Passage, stored: dict[str, Chunk] = STORED, **wanted: object) -> Delivered:
@@ -297,22 +273,7 @@ def test_verified_snippets_of_a_document_never_overlap(passages: list[Passage]) 
 
 
 def test_a_snippet_of_an_item_is_contiguous_and_has_its_lead_in_and_condition_beside_it() -> None:
-    documents = {
-        "cme/a.md": Document(
-            document_id="cme/a.md",
-            title="T",
-            content_sha256="d" * 64,
-            generation="g",
-            unreadable_pages=(),
-            source="",
-            path="",
-            format=DocumentFormat.TEXT,
-            size_bytes=0,
-            page_count=0,
-            chunk_count=0,
-            definition_count=0,
-        )
-    }
+    documents = {"cme/a.md": a_document("cme/a.md")}
     doubtful = replace(SECOND, doubts=(TextDoubt(span_of("any third party"), TextDoubtKind.MISSING_WORDS),))
     citations = Citations({SECOND.chunk_id: doubtful}, documents, Origin("c" * 64), Signer())
     told = Passage(doubtful, "Share the Data", "The Licensee may share the Data.")

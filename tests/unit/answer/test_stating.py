@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from corpus.chunks import Chunk
-from corpus.documents import Document, DocumentFormat
 from corpus.spans import Span
 from services.answer.contracts.answer import AnswerReply
 from services.answer.query.composing import Draft
@@ -13,6 +12,7 @@ from services.answer.verification.citing import Citations, Origin
 from services.answer.verification.lint import LintRule
 from services.answer.verification.signing import Signer
 from tests.unit.answer.listed import ALL, CONSENT, COPY, LEAD_IN, SECOND, SHARE
+from tests.unit.nouns import a_chunk, a_document
 
 FEE = "The Licensee shall pay a monthly display fee of USD 120 for each Device."
 LAW = "This Agreement is governed by the laws of the State of Illinois."
@@ -27,24 +27,13 @@ CUSTOM = "Data are generally delivered by the close of business."
 def chunk(chunk_id: str, *sentences: str) -> Chunk:
     text, ends = " ".join(sentences), [len(" ".join(sentences[: n + 1])) for n in range(len(sentences))]
     spans = tuple(Span(end - len(one), end) for one, end in zip(sentences, ends, strict=True))
-    return Chunk(
+    return a_chunk(
+        text,
         chunk_id=chunk_id,
         alias="alias",
         document_id=f"{chunk_id}/a.txt",
         source=chunk_id,
-        title="T",
-        heading_chain=(),
-        section="S",
-        text=text,
-        span=Span(0, len(text)),
-        pages=(),
-        table_header="",
-        generation="g",
         sentences=spans,
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
     )
 
 
@@ -56,23 +45,7 @@ HANDLES = {"c1": CME, "c2": OPRA, "c3": TABLE}
 
 def citations() -> Citations:
     chunks = {one.chunk_id: one for one in HANDLES.values()}
-    documents = {
-        one.document_id: Document(
-            document_id=one.document_id,
-            title="T",
-            content_sha256="d" * 64,
-            generation="g",
-            unreadable_pages=(),
-            source="",
-            path="",
-            format=DocumentFormat.TEXT,
-            size_bytes=0,
-            page_count=0,
-            chunk_count=0,
-            definition_count=0,
-        )
-        for one in chunks.values()
-    }
+    documents = {one.document_id: a_document(one.document_id) for one in chunks.values()}
     return Citations(chunks, documents, Origin("c" * 64), Signer())
 
 
@@ -192,20 +165,7 @@ def test_a_heading_proves_nothing_and_a_header_goes_with_its_row():
 
 def shown(chunk: Chunk) -> tuple[dict[str, Chunk], Citations]:
     """The chunk as `c1`, and as it is stored."""
-    document = Document(
-        document_id=chunk.document_id,
-        title="T",
-        content_sha256="d" * 64,
-        generation="g",
-        unreadable_pages=(),
-        source="",
-        path="",
-        format=DocumentFormat.TEXT,
-        size_bytes=0,
-        page_count=0,
-        chunk_count=0,
-        definition_count=0,
-    )
+    document = a_document(chunk.document_id)
     return {"c1": chunk}, Citations(
         {chunk.chunk_id: chunk}, {chunk.document_id: document}, Origin("c" * 64), Signer()
     )

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.chunks import Chunk
 from corpus.spans import Span
 from services.answer.context import enclose, lay_out, lay_out_as
 from services.answer.contracts import answer, article, grade, queries, rewrite, snippets
@@ -17,6 +16,7 @@ from tests.fakes.mutations import MUTATIONS, mutated
 from tests.fakes.prompts import contracts, read
 from tests.fakes.renderer import Renderer, good_reply
 from tests.fakes.wire import Request
+from tests.unit.nouns import a_chunk
 
 CODE = "0123456789abcdef"
 TEXTS = (
@@ -26,24 +26,14 @@ TEXTS = (
 
 
 def chunk(number, text):
-    return Chunk(
+    return a_chunk(
+        text,
         chunk_id=f"id-{number}",
         alias=f"cme__a_{number}",
-        document_id="cme/a.txt",
-        generation="g",
-        source="cme",
         title="Terms",
         section="Fees",
         heading_chain=("Fees",),
-        text=text,
-        span=Span(0, len(text)),
-        pages=(),
-        table_header="",
         sentences=(Span(0, len(text)),),
-        word_count=0,
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chassis.errors import InvalidInput
-from corpus.chunks import Chunk, ChunkId, ContextPart
+from corpus.chunks import ChunkId, ContextPart
 from corpus.documents import DocumentId, Generation
 from corpus.spans import Span
 from inference.tokens import TokenCounter, estimate
@@ -25,6 +25,7 @@ from services.retrieval.corpus import Scope
 from services.retrieval.queries import DocumentNotFound
 from services.retrieval.reading import VersionReplaced
 from tests.contract.store.drafts import Draft, open_embedded, put
+from tests.unit.nouns import a_chunk
 
 ESTIMATE = TokenCounter("estimate", estimate)
 QUARTERS = TokenCounter("quarters", lambda text: len(text) // 4)
@@ -38,22 +39,18 @@ def chunk(document_id, sentences, first=0, end=None, ordinal=0, **fields):
     spans = [Span(start, start + len(text)) for start, text in zip(starts, sentences, strict=False)]
     own = spans[first:end]
     text = " ".join(sentences)[own[0].start : own[-1].end]
-    made = Chunk(
+    made = a_chunk(
+        text,
         chunk_id=ChunkId(f"{document_id}#{ordinal}"),
-        alias="",
         document_id=DocumentId(document_id),
         generation=Generation("g1"),
         source=document_id.split("/")[0],
         title="Agreement",
         heading_chain=("Schedule", "1.2 Fees"),
         section="1.2 Fees",
-        text=text,
         word_count=len(text.split()),
         span=Span(own[0].start, own[-1].end),
-        pages=(),
-        table_header="",
         content_sha256=hashlib.sha256(text.encode()).hexdigest(),
-        is_definitions=False,
         ordinal=ordinal,
         sentences=tuple(own),
     )

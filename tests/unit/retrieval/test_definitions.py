@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from corpus.chunks import ChunkId
-from corpus.definitions import Definition
 from corpus.documents import DocumentId, Generation
 from corpus.spans import Span
 from services.retrieval.definitions import MAX_CONFLICTING, Passage, Reading, conflicting
 from services.retrieval.terms import DefinedTerms, fold_term
+from tests.unit.nouns import a_definition
 
 
 def definition(document, text, term="Subscriber", start=0):
-    return Definition(
+    return a_definition(
+        term,
+        text,
         definition_id=f"{document}:{start}:{term}",
         document_id=DocumentId(document),
         generation=Generation("1"),
-        term=term,
-        text=text,
         span=Span(start, start + len(text)),
-        pages=(),
         chunk_id=ChunkId(""),
         source=document.partition("/")[0],
-        title="",
-        section="",
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from corpus.chunks import Chunk, ChunkId
+from corpus.chunks import ChunkId
 from corpus.documents import DocumentId, Generation, Version
 from corpus.spans import Span
 from corpus.stems import stems_of
@@ -18,6 +18,7 @@ from services.retrieval.background import MIN_DOCUMENTS, Sample, SampledDocument
 from services.retrieval.bm25 import K1, B, Bag, ShareBM25
 from services.retrieval.corpus import EmbeddedChunk
 from services.retrieval.evidence import Question, weigh
+from tests.unit.nouns import a_chunk
 
 WORDS = st.sampled_from(["fee", "data", "audit", "right", "term", "notic"])
 TEXTS = st.lists(st.lists(WORDS, min_size=1, max_size=12), min_size=1, max_size=8)
@@ -25,24 +26,15 @@ QUESTION_STEMS = st.lists(WORDS | st.just("unheard"), min_size=1, max_size=6)
 
 
 def embedded(text, *vectors, document="cme/a.txt"):
-    chunk = Chunk(
+    chunk = a_chunk(
+        text,
         chunk_id=ChunkId(f"{document}:{text}"),
-        alias="",
         document_id=DocumentId(document),
         generation=Generation("1"),
         source="cme",
         title="",
-        heading_chain=(),
         section="",
-        text=text,
         word_count=len(text.split()),
-        span=Span(0, len(text)),
-        pages=(),
-        table_header="",
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
-        sentences=(),
     )
     windows = tuple(Span(number, number + 1) for number in range(len(vectors)))
     return EmbeddedChunk(chunk, windows, np.array(vectors, dtype=np.float32), tuple(stems_of(text)))

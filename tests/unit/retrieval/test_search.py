@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from corpus.chunks import Chunk, ChunkId
+from corpus.chunks import ChunkId
 from corpus.documents import DocumentId, Generation
 from corpus.spans import Span
 from corpus.stems import stems_of
@@ -16,30 +16,24 @@ from services.retrieval.overview import Overview
 from services.retrieval.queries import SearchMode
 from services.retrieval.routing import HeadIndex, Routed
 from services.retrieval.search import Asked, Leg, Pool, Ranked, rank
+from tests.unit.nouns import a_chunk
 
 EMPTY = Overview("", HeadIndex([], lambda stem: 0.0), Sample([]))
 FEES = Question(np.array([1, 0], dtype=np.float32), ("fee",), ())
 
 
 def chunk(name):
-    return Chunk(
+    return a_chunk(
+        "fees",
         chunk_id=ChunkId(name),
         alias=name,
         document_id=DocumentId("cme/a.txt"),
         generation=Generation("1"),
         source="cme",
         title="",
-        heading_chain=(),
         section="",
-        text="fees",
         word_count=1,
         span=Span(0, 4),
-        pages=(),
-        table_header="",
-        content_sha256="",
-        is_definitions=False,
-        ordinal=0,
-        sentences=(),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.chunks import Chunk, ChunkId
+from corpus.chunks import ChunkId
 from corpus.documents import DocumentId, Generation
 from corpus.spans import Span
 from inference.embedding.fetch import MODEL_FOLDER
@@ -20,6 +20,7 @@ from services.retrieval.windows import (
     embed_chunks,
     window_vectors,
 )
+from tests.unit.nouns import a_chunk
 
 TEXTS = st.lists(
     st.sampled_from(["fee", "shall", "term.", "Section 4.2:", "\n\n", "(a)", "x" * 130, "licensee;", "§"]),
@@ -131,22 +132,17 @@ async def test_a_window_whose_vector_is_known_is_not_embedded_again(model):
 
 
 def chunk(text, start):
-    return Chunk(
+    return a_chunk(
+        text,
         chunk_id=ChunkId(f"chunk-{start}"),
         alias=f"cme__a.txt_{start}",
         document_id=DocumentId("cme/a.txt"),
         generation=Generation("1"),
         source="cme",
         title="A",
-        heading_chain=(),
         section="Section 1 of 1",
-        text=text,
         word_count=len(text.split()),
         span=Span(start, start + len(text)),
-        pages=(),
-        table_header="",
         content_sha256="0" * 64,
-        is_definitions=False,
-        ordinal=0,
         sentences=tuple(Span(start + end - 39, start + end) for end in ends(text)),
     )
