@@ -31,7 +31,7 @@ class AuditUnavailable(Unavailable):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Ending:
     """How a call ended."""
 
     name: str
@@ -68,9 +68,9 @@ class Records:
         """An async context manager to run a call in: however it ends, its record is kept."""
         return OpenRecord(self, self._writer, run)
 
-    async def write(self, run: Run, outcome: Outcome) -> None:
+    async def write(self, run: Run, ending: Ending) -> None:
         """Write the records. Raises `AuditUnavailable` when the audit record is not on disk."""
-        entry = self._audit_entry(run, outcome)
+        entry = self._audit_entry(run, ending)
         try:
             await self._writer.append(self._queries, entry)
         except OSError as failure:
@@ -92,25 +92,25 @@ class Records:
         except OSError:
             logger.exception("debug record not written")
 
-    def _audit_entry(self, run: Run, outcome: Outcome) -> dict[str, object]:
+    def _audit_entry(self, run: Run, ending: Ending) -> dict[str, object]:
         tokens = run.ledger.tokens
         return {
             "timestamp": _iso(run.began_at),
             "query_id": run.query_id,
             "task": run.task.value,
             "query": self._texts.question(run.text),
-            "outcome": outcome.name,
-            "answer": self._texts.answer(outcome.answer),
+            "outcome": ending.name,
+            "answer": self._texts.answer(ending.answer),
             "sources": run.sources[:MAX_RECORDED_SOURCES],
             "chunks_retrieved": run.chunks_retrieved,
-            "chunks_used": outcome.chunks_used,
+            "chunks_used": ending.chunks_used,
             "tokens_input": tokens.prompt_tokens,
             "tokens_output": tokens.completion_tokens,
             "cost": run.ledger.cost_usd,
             "latency_ms": round(run.stop() * 1000, 3),
-            "refused": outcome.name == "refused",
-            "refusal_reason": outcome.refusal_reason,
-            "error_reason": outcome.error_reason,
+            "refused": ending.name == "refused",
+            "refusal_reason": ending.refusal_reason,
+            "error_reason": ending.error_reason,
             "sources_held": sorted(run.caller.sources),
             "tenant": run.caller.tenant,
             "user_id": run.caller.subject,
@@ -132,7 +132,7 @@ class OpenRecord:
         self._writer.expect()
         return self
 
-    async def close(self, outcome: Outcome) -> None:
+    async def close(self, ending: Ending) -> None:
         """Write the record of a finished call; to be awaited before anything of its answer leaves.
 
         Raises `AuditUnavailable` when it is not on disk.
@@ -140,7 +140,7 @@ class OpenRecord:
         self._written = True
         try:
             self._run.stop()
-            await self._records.write(self._run, outcome)
+            await self._records.write(self._run, ending)
         finally:
             self._writer.settle()
 
@@ -149,16 +149,16 @@ class OpenRecord:
         if self._written:
             return
         try:
-            await self.close(_outcome_of(error))
+            await self.close(_ending_of(error))
         except AuditUnavailable:
             # Logged where it happened. The call fails already, and nothing of it leaves.
             return
 
 
-def _outcome_of(error: BaseException | None) -> Outcome:
+def _ending_of(error: BaseException | None) -> Ending:
     if isinstance(error, asyncio.CancelledError | GeneratorExit):
-        return Outcome("cancelled")
-    return Outcome("error", error_reason=error.reason if isinstance(error, ServiceError) else "INTERNAL")
+        return Ending("cancelled")
+    return Ending("error", error_reason=error.reason if isinstance(error, ServiceError) else "INTERNAL")
 
 
 def _iso(instant: datetime) -> str:

@@ -15,7 +15,7 @@ from chassis.errors import InvalidInput
 from chassis.telemetry import counter, current_trace_id, error_type, histogram, stage
 from inference.tokens import TokenCounter
 from services.answer.answers import Metadata
-from services.answer.records.audit import OpenRecord, Outcome, Records
+from services.answer.records.audit import Ending, OpenRecord, Records
 from services.answer.records.tracking import Clock, Run, TaskName
 from services.answer.records.usage import Ledger, Price
 
@@ -59,7 +59,7 @@ class Task:
             self.run.chunks_retrieved = chunks_retrieved
         name = "refused" if refused else "answered"
         with stage("record"):
-            await self._record.close(Outcome(name, answer, chunks_used, refusal_reason))
+            await self._record.close(Ending(name, answer, chunks_used, refusal_reason))
         measure(self.run, {"clausegate.outcome": name})
         if refusal_reason:
             _refusals.add(1, {"clausegate.task": self.run.task, "clausegate.refusal_reason": refusal_reason})

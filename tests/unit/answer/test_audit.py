@@ -13,7 +13,7 @@ from inference.chat.model import TokenUsage
 from services.answer.answers import GateDecision, GateRule, GateTier
 from services.answer.query.progress import Progress, describe
 from services.answer.questions import Question
-from services.answer.records.audit import AuditUnavailable, Outcome, Records
+from services.answer.records.audit import AuditUnavailable, Ending, Records
 from services.answer.records.chain import AuditLog
 from services.answer.records.lines import Keys
 from services.answer.records.record_files import RecordFile, RecordWriter
@@ -29,7 +29,7 @@ CLOCK = Clock(
     new_code=lambda: "0123456789abcdef",
 )
 GATE = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
-REFUSED = Outcome(
+REFUSED = Ending(
     "refused", "This is not addressed in the provided documents.", refusal_reason="confidence_too_low"
 )
 
@@ -61,7 +61,7 @@ def records(writer, folder, **options) -> Records:
 
 async def answer_and_raise(kept: Records, error: BaseException) -> None:
     async with kept.open(run()) as record:
-        await record.close(Outcome("answered"))
+        await record.close(Ending("answered"))
         raise error
 
 
@@ -74,7 +74,7 @@ async def test_an_answer_is_recorded_once_with_the_listed_fields(writer, tmp_pat
     running.chunks_retrieved = 12
     running.ledger.record("answer", "m", TokenUsage(1000, 500), repair=False)
     async with records(writer, tmp_path).open(running) as record:
-        await record.close(Outcome("answered", "[CME] The fee is due. [1]", chunks_used=2))
+        await record.close(Ending("answered", "[CME] The fee is due. [1]", chunks_used=2))
     (entry,) = written(tmp_path)
     assert entry == {
         "timestamp": "2026-01-02T03:04:05.000Z",
@@ -175,7 +175,7 @@ async def test_the_words_of_a_question_are_recorded_as_set_in_both_files(writer,
 async def test_records_are_echoed_when_asked_for(writer, tmp_path, caplog):
     with caplog.at_level(logging.INFO):
         async with records(writer, tmp_path, echo=True).open(run()) as record:
-            await record.close(Outcome("answered"))
+            await record.close(Ending("answered"))
     assert [vars(log)["record"]["query"] for log in caplog.records if log.message == "query"] == [
         "What is the refund?"
     ]
@@ -208,7 +208,7 @@ async def test_the_debug_record_tells_how_far_a_query_came(writer, tmp_path):
 
 async def test_a_call_that_is_no_query_has_no_debug_record(writer, tmp_path):
     async with records(writer, tmp_path).open(run()) as record:
-        await record.close(Outcome("answered"))
+        await record.close(Ending("answered"))
     assert not (tmp_path / "debug.jsonl").exists()
 
 
