@@ -39,7 +39,7 @@ class Questions(Connection):
     async def query(
         self, query: str, *, deadline_seconds: float | None = None, **options: Unpack[QueryOptions]
     ) -> QueryResponse:
-        """One cited answer, or one refusal (`response.HasField("refusal")`)."""
+        """One cited answer, what is only related, or a refusal: `response.outcome` says which."""
         return await self._answer(self._queries.Query, QueryRequest(query=query, **options), deadline_seconds)
 
     def stream_query(

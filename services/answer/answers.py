@@ -12,6 +12,15 @@ from corpus.spans import Span
 from corpus.wire import Wire
 
 
+class Outcome(StrEnum):
+    """How a question comes out."""
+
+    ANSWERED = "answered"
+    RELATED = "related"
+    """There are statements, and none of them clearly answers the question."""
+    REFUSED = "refused"
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """Something that the documents say; at least one citation."""
@@ -220,3 +229,11 @@ class Answer:
     definitions: tuple[DefinitionInUse, ...] = ()
     notes: tuple[Note, ...] = ()
     refusal: Refusal | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """Answered by a single statement that is more than possibly related."""
+        if self.refusal is not None:
+            return Outcome.REFUSED
+        only_related = all(statement.possibly_related for statement in self.statements)
+        return Outcome.RELATED if only_related else Outcome.ANSWERED

@@ -325,8 +325,10 @@ def folded(events) -> QueryResponse:
     for event in events:
         kind = event.WhichOneof("event")
         if kind == "supporting_clauses":
+            response.outcome = event.supporting_clauses.outcome
             response.supporting_clauses.extend(event.supporting_clauses.clauses)
         elif kind == "refused":
+            response.outcome = answer_pb2.OUTCOME_REFUSED
             response.refusal.CopyFrom(event.refused.refusal)
         elif kind in ("statement", "definition", "note"):
             validated = getattr(event, kind)

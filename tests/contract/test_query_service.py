@@ -403,6 +403,7 @@ def folded(events) -> QueryResponse:
     for event in events:
         match event.WhichOneof("event"):
             case "supporting_clauses":
+                response.outcome = event.supporting_clauses.outcome
                 response.supporting_clauses.extend(event.supporting_clauses.clauses)
             case "statement":
                 response.statements.append(event.statement.statement)
@@ -414,6 +415,7 @@ def folded(events) -> QueryResponse:
                 response.notes.append(event.note.note)
                 response.citations.extend(event.note.citations)
             case "refused":
+                response.outcome = answer_pb2.OUTCOME_REFUSED
                 response.refusal.CopyFrom(event.refused.refusal)
     return response
 
@@ -437,6 +439,40 @@ async def test_the_events_of_a_stream_fold_to_the_unary_answer(queries, query):
     streamed = events[-1].completed.response
     assert folded(events[:-1]) == content_of(streamed) == content_of(unary)
     assert (streamed.answer, streamed.markdown) == (unary.answer, unary.markdown)
+
+
+@pytest.mark.parametrize(
+    ("request_", "name"),
+    [
+        (QueryRequest(query="Which law governs the agreement?"), "answered"),
+        (QueryRequest(query=REFUSED, gate=False), "related"),
+        (QueryRequest(query=REFUSED), "refused"),
+    ],
+    ids=["answered", "related", "refused"],
+)
+async def test_response_debug_record_and_audit_record_tell_the_same_outcome(
+    queries, tmp_path, request_, name
+):
+    request_.debug = True
+    response = await queries.Query(request_)
+    expected = answer_pb2.Outcome.Value(f"OUTCOME_{name.upper()}")
+    assert (response.outcome, response.debug.outcome) == (expected, expected)
+    assert [entry["outcome"] for entry in records(tmp_path)] == [name]
+
+
+async def test_a_stream_says_that_statements_are_only_related_before_it_sends_any(queries):
+    events = queries.StreamQuery(StreamQueryRequest(query=REFUSED, gate=False))
+    kinds, outcome = [], answer_pb2.OUTCOME_UNSPECIFIED
+    async for event in events:
+        kinds.append(event.WhichOneof("event"))
+        outcome = event.supporting_clauses.outcome or outcome
+    assert outcome == answer_pb2.OUTCOME_RELATED
+    assert kinds.index("supporting_clauses") < kinds.index("statement")
+
+
+async def test_a_dry_run_has_no_outcome(queries):
+    response = await queries.Query(QueryRequest(query="Which law governs the agreement?", dry_run=True))
+    assert response.outcome == answer_pb2.OUTCOME_UNSPECIFIED
 
 
 async def test_a_stream_tells_its_stages_first_and_in_order(queries):

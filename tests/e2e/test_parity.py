@@ -8,6 +8,7 @@ from google.protobuf.json_format import ParseDict
 from httpx_sse import aconnect_sse
 
 import clausegate
+from clausegate.answer.v1.answer_pb2 import OUTCOME_REFUSED
 from clausegate.answer.v1.query_service_pb2 import QueryResponse, StreamQueryResponse
 from tests.e2e.corpus import DEVICE_FEE, GOVERNING_LAW, UNANSWERABLE
 
@@ -38,8 +39,10 @@ def fold(events):
     for event in events:
         kind = event.WhichOneof("event")
         if kind == "supporting_clauses":
+            folded.outcome = event.supporting_clauses.outcome
             folded.supporting_clauses.extend(event.supporting_clauses.clauses)
         elif kind == "refused":
+            folded.outcome = OUTCOME_REFUSED
             folded.refusal.CopyFrom(event.refused.refusal)
         elif kind in ("statement", "definition", "note"):
             validated = getattr(event, kind)

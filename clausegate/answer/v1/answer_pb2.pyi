@@ -23,6 +23,34 @@ else:
 
 DESCRIPTOR: google.protobuf.descriptor.FileDescriptor
 
+class _Outcome:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _OutcomeEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_Outcome.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    OUTCOME_UNSPECIFIED: _Outcome.ValueType  # 0
+    """Not set: a dry run has no outcome."""
+    OUTCOME_ANSWERED: _Outcome.ValueType  # 1
+    """At least one statement answers the question."""
+    OUTCOME_RELATED: _Outcome.ValueType  # 2
+    """There are statements, and none of them clearly answers the question: all are possibly related."""
+    OUTCOME_REFUSED: _Outcome.ValueType  # 3
+    """The question is refused; there are no statements."""
+
+class Outcome(_Outcome, metaclass=_OutcomeEnumTypeWrapper):
+    """How a question comes out."""
+
+OUTCOME_UNSPECIFIED: Outcome.ValueType  # 0
+"""Not set: a dry run has no outcome."""
+OUTCOME_ANSWERED: Outcome.ValueType  # 1
+"""At least one statement answers the question."""
+OUTCOME_RELATED: Outcome.ValueType  # 2
+"""There are statements, and none of them clearly answers the question: all are possibly related."""
+OUTCOME_REFUSED: Outcome.ValueType  # 3
+"""The question is refused; there are no statements."""
+Global___Outcome: typing_extensions.TypeAlias = Outcome
+
 class _NoteKind:
     ValueType = typing.NewType("ValueType", builtins.int)
     V: typing_extensions.TypeAlias = ValueType

@@ -109,6 +109,7 @@ class DebugRecord(google.protobuf.message.Message):
     QUERY_ID_FIELD_NUMBER: builtins.int
     TRACE_ID_FIELD_NUMBER: builtins.int
     EXPLANATION_FIELD_NUMBER: builtins.int
+    OUTCOME_FIELD_NUMBER: builtins.int
     original_query: builtins.str
     """The question as asked."""
     normalized_query: builtins.str
@@ -121,6 +122,8 @@ class DebugRecord(google.protobuf.message.Message):
     """Names this query, see `Metadata.query_id`."""
     trace_id: builtins.str
     """Trace of this query, see `Metadata.trace_id`."""
+    outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType
+    """How the question came out. Unset for a dry run or a failure."""
     @property
     def timestamp(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the query began."""
@@ -165,9 +168,10 @@ class DebugRecord(google.protobuf.message.Message):
         query_id: builtins.str = ...,
         trace_id: builtins.str = ...,
         explanation: Global___DebugExplanation | None = ...,
+        outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["budget", b"budget", "confidence_gate", b"confidence_gate", "explanation", b"explanation", "llm", b"llm", "reranking", b"reranking", "retrieval", b"retrieval", "timestamp", b"timestamp"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_generated", b"answer_generated", "budget", b"budget", "confidence_gate", b"confidence_gate", "explanation", b"explanation", "latency_ms", b"latency_ms", "llm", b"llm", "normalized_query", b"normalized_query", "original_query", b"original_query", "query_id", b"query_id", "reranking", b"reranking", "retrieval", b"retrieval", "timestamp", b"timestamp", "trace_id", b"trace_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_generated", b"answer_generated", "budget", b"budget", "confidence_gate", b"confidence_gate", "explanation", b"explanation", "latency_ms", b"latency_ms", "llm", b"llm", "normalized_query", b"normalized_query", "original_query", b"original_query", "outcome", b"outcome", "query_id", b"query_id", "reranking", b"reranking", "retrieval", b"retrieval", "timestamp", b"timestamp", "trace_id", b"trace_id"]) -> None: ...
 
 Global___DebugRecord: typing_extensions.TypeAlias = DebugRecord
 

@@ -167,6 +167,7 @@ class QueryResponse(google.protobuf.message.Message):
     USAGE_FIELD_NUMBER: builtins.int
     DEBUG_FIELD_NUMBER: builtins.int
     DRY_RUN_FIELD_NUMBER: builtins.int
+    OUTCOME_FIELD_NUMBER: builtins.int
     answer: builtins.str
     """For people, plain text: the statements one a line, each as `[SOURCE] text [1]` with the numbers of its
     citations, runs of white space made one space; above them a line that says so when all rest on weak evidence.
@@ -174,6 +175,8 @@ class QueryResponse(google.protobuf.message.Message):
     """
     markdown: builtins.str
     """The sections Answer, Supporting Clauses, Definitions, Citations and Notes as Markdown, made from the fields above."""
+    outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType
+    """Whether the question is answered; what a caller that reads one field reads. Unset for a dry run."""
     @property
     def citations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.citation_pb2.Citation]:
         """Every citation used below, in order of number."""
@@ -229,9 +232,10 @@ class QueryResponse(google.protobuf.message.Message):
         usage: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.StageUsage] | None = ...,
         debug: clausegate.answer.v1.debug_pb2.DebugRecord | None = ...,
         dry_run: clausegate.answer.v1.answer_pb2.DryRun | None = ...,
+        outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["debug", b"debug", "dry_run", b"dry_run", "metadata", b"metadata", "refusal", b"refusal"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "dry_run", b"dry_run", "markdown", b"markdown", "metadata", b"metadata", "notes", b"notes", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "dry_run", b"dry_run", "markdown", b"markdown", "metadata", b"metadata", "notes", b"notes", "outcome", b"outcome", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
 
 Global___QueryResponse: typing_extensions.TypeAlias = QueryResponse
 
@@ -315,6 +319,9 @@ class SupportingClauses(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     CLAUSES_FIELD_NUMBER: builtins.int
+    OUTCOME_FIELD_NUMBER: builtins.int
+    outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType
+    """What the statements that follow come to: answered or related. A refusal is the event `refused`."""
     @property
     def clauses(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.SupportingClause]:
         """Best first."""
@@ -323,8 +330,9 @@ class SupportingClauses(google.protobuf.message.Message):
         self,
         *,
         clauses: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.SupportingClause] | None = ...,
+        outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["clauses", b"clauses"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["clauses", b"clauses", "outcome", b"outcome"]) -> None: ...
 
 Global___SupportingClauses: typing_extensions.TypeAlias = SupportingClauses
 

@@ -59,8 +59,8 @@ class QueryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def StreamQuery(self, request, context):
-        """The same as events. Folding them, `completed` left out, gives answer, citations and refusal; nothing that is
-        not validated is ever sent. Equal to `Query` but for query id, trace id and times.
+        """The same as events. Folding them, `completed` left out, gives outcome, answer, citations and refusal; nothing that
+        is not validated is ever sent. Equal to `Query` but for query id, trace id and times.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

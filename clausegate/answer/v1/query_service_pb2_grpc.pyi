@@ -88,8 +88,8 @@ class QueryServiceStub(typing.Generic[_QueryServiceQueryType, _QueryServiceStrea
     """One cited answer, or one refusal. A refusal is a normal response; a failure is the status of the call."""
 
     StreamQuery: _QueryServiceStreamQueryType
-    """The same as events. Folding them, `completed` left out, gives answer, citations and refusal; nothing that is
-    not validated is ever sent. Equal to `Query` but for query id, trace id and times.
+    """The same as events. Folding them, `completed` left out, gives outcome, answer, citations and refusal; nothing that
+    is not validated is ever sent. Equal to `Query` but for query id, trace id and times.
     """
 
 QueryServiceAsyncStub: typing_extensions.TypeAlias = QueryServiceStub[
@@ -120,8 +120,8 @@ class QueryServiceServicer(metaclass=abc.ABCMeta):
         request: clausegate.answer.v1.query_service_pb2.StreamQueryRequest,
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[clausegate.answer.v1.query_service_pb2.StreamQueryResponse], collections.abc.AsyncIterator[clausegate.answer.v1.query_service_pb2.StreamQueryResponse]]:
-        """The same as events. Folding them, `completed` left out, gives answer, citations and refusal; nothing that is
-        not validated is ever sent. Equal to `Query` but for query id, trace id and times.
+        """The same as events. Folding them, `completed` left out, gives outcome, answer, citations and refusal; nothing that
+        is not validated is ever sent. Equal to `Query` but for query id, trace id and times.
         """
 
 def add_QueryServiceServicer_to_server(servicer: QueryServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -13,6 +13,7 @@ from services.answer.answers import (
     GateDecision,
     Metadata,
     Note,
+    Outcome,
     Refusal,
     Statement,
     SupportingClause,
@@ -63,6 +64,8 @@ class SupportingClauses:
     """The passages behind what follows, best first."""
 
     clauses: tuple[SupportingClause, ...]
+    outcome: Outcome
+    """What the statements that follow come to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,11 @@ class Response:
     dry_run: DryRun | None = None
     """Set when asked for: then the answer is empty."""
 
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the question came out; None for a dry run."""
+        return None if self.dry_run else self.answer.outcome
+
 
 @dataclass(frozen=True, slots=True)
 class Completed:
@@ -120,7 +128,7 @@ def unfold(answer: Answer) -> Iterator[AnswerEvent]:
     if answer.refusal is not None:
         yield Refused(answer.refusal)
         return
-    yield SupportingClauses(answer.supporting_clauses)
+    yield SupportingClauses(answer.supporting_clauses, answer.outcome)
     told = 0
     contents: tuple[Content, ...] = (*answer.statements, *answer.definitions, *answer.notes)
     for content in contents:

@@ -93,6 +93,7 @@ def describe(progress: Progress) -> Mapping[str, object]:
         },
         "answer_generated": answer is not None and answer.refusal is None,
         "latency_ms": round(run.stop() * 1000, 3),
+        "outcome": f"OUTCOME_{answer.outcome.name if answer else 'UNSPECIFIED'}",
     }
 
 

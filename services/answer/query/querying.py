@@ -14,7 +14,7 @@ from dataclasses import replace
 from chassis.auth import Caller
 from chassis.telemetry import stage
 from inference.tokens import TokenCounter
-from services.answer.answers import Answer, DryRun, GateDecision, GateRule, RefusalReason
+from services.answer.answers import Answer, DryRun, GateDecision, GateRule, Outcome, RefusalReason
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.contracts.answer import CONTRACT
 from services.answer.contracts.completion import Completer
@@ -208,12 +208,15 @@ class Querying:
 
 
 async def _record(task: Task, response: Response) -> None:
-    """What is missing names words of the question, so a refusal is recorded by its message alone."""
+    """What is missing names words of the question, so a refusal is recorded by its message alone.
+
+    A dry run counts as answered: it did what was asked.
+    """
     answer, refusal = response.answer, response.answer.refusal
     await task.close(
         answer=refusal.message if refusal else response.text,
         chunks_used=len(answer.supporting_clauses),
-        refused=refusal is not None,
+        outcome=response.outcome or Outcome.ANSWERED,
         refusal_reason=refusal.reason.value if refusal else None,
     )
 

@@ -35,7 +35,7 @@ class Ending:
     """How a call ended."""
 
     name: str
-    """`answered`, `refused`, `error` or `cancelled`."""
+    """`answered`, `related`, `refused`, `error` or `cancelled`."""
     answer: str = ""
     """What was said, for people; of a refusal its message alone, since what is missing names words of the
     question."""

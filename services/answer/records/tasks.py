@@ -14,7 +14,7 @@ from chassis.auth import Caller
 from chassis.errors import InvalidInput
 from chassis.telemetry import counter, current_trace_id, error_type, histogram, stage
 from inference.tokens import TokenCounter
-from services.answer.answers import Metadata
+from services.answer.answers import Metadata, Outcome
 from services.answer.records.audit import Ending, OpenRecord, Records
 from services.answer.records.tracking import Clock, Run, TaskName
 from services.answer.records.usage import Ledger, Price
@@ -47,7 +47,7 @@ class Task:
         answer: str,
         chunks_retrieved: int | None = None,
         chunks_used: int = 0,
-        refused: bool = False,
+        outcome: Outcome = Outcome.ANSWERED,
         refusal_reason: str | None = None,
     ) -> None:
         """Write the audit record; to be awaited before anything leaves.
@@ -57,10 +57,9 @@ class Task:
         """
         if chunks_retrieved is not None:
             self.run.chunks_retrieved = chunks_retrieved
-        name = "refused" if refused else "answered"
         with stage("record"):
-            await self._record.close(Ending(name, answer, chunks_used, refusal_reason))
-        measure(self.run, {"clausegate.outcome": name})
+            await self._record.close(Ending(outcome.value, answer, chunks_used, refusal_reason))
+        measure(self.run, {"clausegate.outcome": outcome.value})
         if refusal_reason:
             _refusals.add(1, {"clausegate.task": self.run.task, "clausegate.refusal_reason": refusal_reason})
 

@@ -14,7 +14,7 @@ DOMAIN = b"clausegate.audit.text.v1\n"
 """Goes before what is hashed with a key, so that nothing else that the key may make is taken for it."""
 MAX_RECORDED_CHARACTERS = 8_000
 """Longer words of a caller are recorded up to here."""
-IDENTIFIERS = frozenset({"timestamp", "query_id", "trace_id", "chunk_id", "model"})
+IDENTIFIERS = frozenset({"timestamp", "query_id", "trace_id", "chunk_id", "model", "outcome"})
 """Strings of a debug record that are no words of anybody; every other one is taken for words."""
 
 

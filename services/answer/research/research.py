@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from chassis.auth import Caller
 from chassis.errors import InvalidInput, ServiceError
 from chassis.limits.size import check_names, check_text
-from services.answer.answers import Metadata
+from services.answer.answers import Metadata, Outcome
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.contracts.snippets import MAX_SNIPPETS
 from services.answer.corpus import Background, Found, Leg
@@ -187,6 +187,6 @@ async def _close(task: Task, extraction: Extraction) -> None:
     await task.close(
         answer="\n".join([*contents, extraction.summary]),
         chunks_used=extraction.chunks_used,
-        refused=extraction.silence is not None,
+        outcome=Outcome.ANSWERED if extraction.silence is None else Outcome.REFUSED,
         refusal_reason=extraction.silence,
     )

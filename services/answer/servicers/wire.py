@@ -46,6 +46,9 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         usage=usage_to_wire(response.usage),
         debug=_debug(response.debug) if response.debug else None,
         dry_run=to_message(response.dry_run, answer_pb2.DryRun) if response.dry_run else None,
+        outcome=answer_pb2.Outcome.Value(
+            f"OUTCOME_{response.outcome.name if response.outcome else 'UNSPECIFIED'}"
+        ),
     )
 
 
@@ -58,9 +61,8 @@ def event_to_wire(event: events.Event) -> query_pb2.StreamQueryResponse:
     """One event."""
     message = query_pb2.StreamQueryResponse
     match event:
-        case events.SupportingClauses(clauses):
-            passages = clauses_to_wire(clauses)
-            return message(supporting_clauses=query_pb2.SupportingClauses(clauses=passages))
+        case events.SupportingClauses():
+            return message(supporting_clauses=to_message(event, query_pb2.SupportingClauses))
         case events.Validated():
             return _validated(event)
         case events.Refused():

@@ -14,6 +14,7 @@ from services.answer.answers import (
     GateTier,
     Note,
     NoteKind,
+    Outcome,
     Refusal,
     RefusalReason,
     Statement,
@@ -115,7 +116,18 @@ def test_every_citation_is_sent_once_before_or_with_its_first_use(answer):
     assert sent == [one.number for one in answer.citations]
 
 
+def test_what_the_statements_come_to_is_told_before_them():
+    firm = Statement("x", ("CME",), (1,))
+    related = Statement("y", ("CME",), (1,), possibly_related=True)
+    told = [
+        next(unfold(Answer(citations=(citation(1),), statements=statements)))
+        for statements in ((firm, related), (related,))
+    ]
+    assert told == [SupportingClauses((), Outcome.ANSWERED), SupportingClauses((), Outcome.RELATED)]
+
+
 def test_a_refusal_is_one_event_and_folds_back():
     answer = Answer(refusal=REFUSAL)
     assert list(unfold(answer)) == [Refused(REFUSAL)]
+    assert answer.outcome is Outcome.REFUSED
     assert fold(unfold(answer)) == answer

@@ -66,6 +66,7 @@ PAIRS: list[tuple[type, Any]] = [
     (events.Gated, query_service_pb2.Gated),
     (events.Estimated, query_service_pb2.Estimated),
     (events.Refused, query_service_pb2.Refused),
+    (events.SupportingClauses, query_service_pb2.SupportingClauses),
     (texts.Asked, grounding_service_pb2.CheckGroundingRequest),
     (texts.Checked, grounding_service_pb2.CheckGroundingResponse),
     (checking.Verification, grounding_service_pb2.VerifyCitationResponse),
