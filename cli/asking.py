@@ -12,6 +12,7 @@ from google.protobuf.json_format import MessageToJson
 from rich.markup import escape
 
 from clausegate import QueryOptions
+from clausegate.answer.v1.answer_pb2 import Outcome
 from clausegate.answer.v1.debug_pb2 import DebugRecord
 from clausegate.answer.v1.query_service_pb2 import QueryResponse, StreamQueryResponse
 from cli.connection import Services
@@ -21,11 +22,13 @@ from cli.explaining import print_explanation
 from cli.output import Output
 from cli.panels import Asked, response_panel
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
-from cli.running import REFUSED, run
+from cli.running import REFUSED, RELATED, run
 
 app = typer.Typer()
 
 STAGES = {"retrieved": "grading", "graded": "deciding", "gated": "quoting"}
+EXIT_CODES = {Outcome.OUTCOME_RELATED: RELATED, Outcome.OUTCOME_REFUSED: REFUSED}
+"""Of what is not answered; else 0."""
 
 
 @app.command()
@@ -61,7 +64,10 @@ def ask(  # noqa: PLR0913 - the options of a command are its parameters
     data: Data = DEFAULT_DATA,
     json: Json = False,
 ) -> None:
-    """Answer a question with citations, or refuse it (exit code 3)."""
+    """Answer a question with citations, show what is only related to it, or refuse it.
+
+    Exit codes: 0 answered, 4 only related, 3 refused.
+    """
     output = Output(json)
     options = QueryOptions(
         sources=split(sources),
@@ -105,7 +111,7 @@ async def _ask(services: Services, question: str, options: QueryOptions, shown: 
         print_explanation(output.console, response)
     if shown.debug and not output.as_json:
         output.verbatim(_debug_json(response.debug))
-    return REFUSED if response.HasField("refusal") else 0
+    return EXIT_CODES.get(response.outcome, 0)
 
 
 async def _answered(

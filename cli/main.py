@@ -1,6 +1,7 @@
 """The `clausegate` command: its commands stand in modules by subject.
 
-Exit codes: 0 done or answered, 1 error, 2 usage, 3 refused, nothing found or not grounded, 130 interrupted.
+Exit codes: 0 done or answered, 1 error, 2 usage, 3 refused, nothing found or not grounded, 4 only related,
+130 interrupted.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    epilog="Exit codes: 0 done or answered, 1 error, 2 usage, 3 refused, nothing found or not grounded.",
+    epilog="Exit codes: 0 done or answered, 1 error, 2 usage, 3 refused, nothing found or not grounded, "
+    "4 only related to the question.",
 )
 for subject in (
     documents,

@@ -19,6 +19,7 @@ from clausegate.answer.v1.answer_pb2 import (
     GateTier,
     Metadata,
     Note,
+    Outcome,
     Refusal,
     RefusalReason,
     Statement,
@@ -51,6 +52,8 @@ REASONS = {
 }
 """Why a question that had passed the gate was refused."""
 RELATED = "Possibly related"
+VERDICTS = {Outcome.OUTCOME_ANSWERED: "Answer", Outcome.OUTCOME_REFUSED: "Not addressed"}
+"""What heads the panel, by outcome; everything else is only related."""
 ANSWER_COLOUR = "green"
 REFUSAL_COLOUR = "yellow"
 
@@ -70,9 +73,8 @@ def response_panel(response: QueryResponse, asked: Asked) -> Panel:
     """The whole response, answered or refused."""
     refused = response.HasField("refusal")
     sections = _refusal_sections(response.refusal, asked) if refused else _answer_sections(response, asked)
-    answered = any(not statement.possibly_related for statement in response.statements)
-    verdict = "Not addressed" if refused else "Answer" if answered else RELATED
-    colour = ANSWER_COLOUR if verdict == "Answer" else REFUSAL_COLOUR
+    verdict = VERDICTS.get(response.outcome, RELATED)
+    colour = ANSWER_COLOUR if response.outcome == Outcome.OUTCOME_ANSWERED else REFUSAL_COLOUR
     title = Text.assemble((verdict, f"bold {colour}"), (f" · {_sources(asked)}", "bold"))
     content = [question_text(asked.question), *sections, *_model_notes(response.metadata)]
     return framed(title, content, _footer(response), colour)

@@ -14,6 +14,7 @@ from cli.output import Output
 FAILED = 1
 USAGE = 2
 REFUSED = 3
+RELATED = 4
 INTERRUPTED = 130
 
 

@@ -14,6 +14,7 @@ from clausegate.answer.v1.answer_pb2 import (
     AbsenceEvidence,
     DefinitionInUse,
     Note,
+    Outcome,
     Refusal,
     Statement,
     SupportingClause,
@@ -28,6 +29,8 @@ QUESTION, STATEMENT, CLAUSE, CONTEXT, QUOTE, NOTE, NAME = 500, 2_000, 700, 500, 
 BEFORE_QUOTE = 150
 """Characters of a clause shown before its first quote."""
 RELATED = "Possibly related"
+VERDICTS = {Outcome.OUTCOME_ANSWERED: "Answer", Outcome.OUTCOME_REFUSED: "Not addressed"}
+"""What notifications say, by outcome; everything else is only related."""
 LOOKING = "Looking in the documents …"
 BUSY = "Too many questions from Slack are being answered. Ask again in a minute."
 UNKNOWN_WORKSPACE = (
@@ -54,10 +57,8 @@ def told(text: str) -> Json:
 
 def answer_message(response: QueryResponse, question: Question) -> Json:
     """The answer or the refusal."""
-    refused = response.HasField("refusal")
-    answered = any(not statement.possibly_related for statement in response.statements)
-    verdict = "Not addressed" if refused else "Answer" if answered else RELATED
-    sections = _refusal(response.refusal) if refused else _answer(response)
+    verdict = VERDICTS.get(response.outcome, RELATED)
+    sections = _refusal(response.refusal) if response.HasField("refusal") else _answer(response)
     metadata = response.metadata
     footer = [line(f"query {metadata.query_id} · trace {metadata.trace_id or 'none'}")]
     return _message(verdict, question, [*sections, Section("", tuple(footer), 1)])

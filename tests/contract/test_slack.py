@@ -343,6 +343,7 @@ def citation(number=1, quote="Delayed data may be displayed without a fee.", **f
 
 def an_answer(text="Delayed data may be displayed without a fee.", **fields):
     return query_service_pb2.QueryResponse(
+        outcome=answer_pb2.OUTCOME_ANSWERED,
         statements=[answer_pb2.Statement(text=text, source_prefixes=["CME"], citation_numbers=[1])],
         supporting_clauses=[
             answer_pb2.SupportingClause(
@@ -405,7 +406,7 @@ async def test_a_refusal_is_its_sentence_the_nearest_clauses_and_what_was_search
         nearest_clauses=[clause],
         absence=absence,
     )
-    response = query_service_pb2.QueryResponse(refusal=refusal)
+    response = query_service_pb2.QueryResponse(refusal=refusal, outcome=answer_pb2.OUTCOME_REFUSED)
     script.response = response
     post = await asked(client, slack, "in:cme The moon?")
     assert shown(post).splitlines() == [
@@ -425,6 +426,7 @@ async def test_a_refusal_is_its_sentence_the_nearest_clauses_and_what_was_search
 
 async def test_an_answer_of_weak_evidence_is_not_called_an_answer(client, script, slack):
     response = an_answer()
+    response.outcome = answer_pb2.OUTCOME_RELATED
     for statement in response.statements:
         statement.possibly_related = True
     script.response = response

@@ -34,7 +34,10 @@ def test_every_format_has_chunks(ingested):
 
 
 def test_a_question_is_answered_with_exit_code_0(filled):
-    assert clausegate("ask", GOVERNING_LAW, "--sources", "southport", "--server", filled.grpc).returncode == 0
+    command = clausegate("ask", DEVICE_FEE, "--sources", "northgate", "--server", filled.grpc, "--json")
+
+    assert command.returncode == 0
+    assert json.loads(command.stdout)["outcome"] == "OUTCOME_ANSWERED"
 
 
 def test_citations_of_a_text_are_slices_of_the_file(law, corpus):
@@ -73,6 +76,7 @@ def test_an_unanswerable_question_is_refused_with_exit_code_3(filled):
 
     response = json.loads(command.stdout)
     assert command.returncode == 3
+    assert response["outcome"] == "OUTCOME_REFUSED"
     assert response["refusal"]["message"] == "This is not addressed in the provided documents."
     assert response["statements"] == []
 
@@ -90,8 +94,13 @@ def test_a_refusal_says_what_was_searched(filled):
     assert json.loads(command.stdout)["refusal"]["absence"]["documentsSearched"] == 2
 
 
-def test_without_the_gate_weak_evidence_is_answered(filled):
-    assert ask(filled, UNANSWERABLE, "--no-gate").returncode == 0
+def test_without_the_gate_weak_evidence_is_only_related_with_exit_code_4(filled):
+    command = ask(filled, UNANSWERABLE, "--no-gate", "--json")
+
+    response = json.loads(command.stdout)
+    assert command.returncode == 4
+    assert response["outcome"] == "OUTCOME_RELATED"
+    assert response["statements"]
 
 
 def test_in_a_pipe_the_answer_is_plain_text(filled):

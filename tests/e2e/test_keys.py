@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.e2e.corpus import GOVERNING_LAW
+from tests.e2e.corpus import DEVICE_FEE
 from tests.e2e.processes import COMMAND_SECONDS, ROOT, clausegate, embedded_stack, environment, in_process
 from tests.fakes.token_issuer import AUDIENCE, ISSUER, Issuer
 
@@ -61,7 +61,7 @@ def server(tmp_path_factory, socket_dirs, free_port, keys_file):
 def test_commands_present_the_key_of_the_environment(server, keys_file, corpus):
     key = {"CLAUSEGATE_CREDENTIAL": made(keys_file, "globex")}  # made while the stack runs
     ingested = in_process("ingest", str(corpus), "--server", server, "--json", **key)
-    answered = clausegate("ask", GOVERNING_LAW, "--server", server, "--json", **key)
+    answered = clausegate("ask", DEVICE_FEE, "--server", server, "--json", **key)
     listed = in_process(
         "documents", "--server", server, "--json", CLAUSEGATE_CREDENTIAL=made(keys_file, "other")
     )

@@ -22,6 +22,7 @@ CLAUSE = {
     "probability": 0.91,
 }
 ANSWER = {
+    "outcome": "OUTCOME_ANSWERED",
     "statements": [{"text": QUOTE, "sourcePrefixes": ["NORTHGATE"], "citationNumbers": [1]}],
     "citations": [
         {
@@ -45,6 +46,7 @@ ANSWER = {
     "metadata": {"model": "extractive", "grader": "local", "contextTokens": 1234, "latency": "0.043s"},
 }
 REFUSAL = {
+    "outcome": "OUTCOME_REFUSED",
     "refusal": {
         "reason": "REFUSAL_REASON_CONFIDENCE_TOO_LOW",
         "message": "This is not addressed in the provided NORTHGATE documents.",
@@ -62,7 +64,7 @@ REFUSAL = {
             "unreadablePages": 2,
             "termHits": [{"term": "parking", "chunks": 0}],
         },
-    }
+    },
 }
 
 
@@ -170,7 +172,8 @@ def test_words_of_documents_are_never_markup():
 
 def test_an_answer_on_weak_evidence_alone_is_titled_as_possibly_related():
     weak = {**ANSWER["statements"][0], "possiblyRelated": True}
-    assert "─ Possibly related · NORTHGATE ─" in shown({**ANSWER, "statements": [weak]})
+    related = {**ANSWER, "outcome": "OUTCOME_RELATED", "statements": [weak]}
+    assert "─ Possibly related · NORTHGATE ─" in shown(related)
     assert "─ Answer · NORTHGATE ─" in shown(ANSWER)
 
 
