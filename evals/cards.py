@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from corpus.profiles import DocumentProfile
 from evals.metrics import mean
 from evals.reports import Report
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.text import parse_text
 from services.ingest.profile import profile_of
-from services.ingest.profile.records import DocumentProfile
 
 CARDS = Path(__file__).parent / "cards.json"
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from corpus.profiles import DocumentProfile, OtherName, OtherNameKind, Party
 from services.ingest.documents import ExtractedDocument
-from services.ingest.profile import aliases, dates, parties, titles
+from services.ingest.profile import dates, other_names, parties, titles
 from services.ingest.profile.passage import Passage, passage
-from services.ingest.profile.records import Alias, AliasKind, DocumentProfile, Party
 
 _OPENING = 8_000
 """Code points at the top that are read, or the first two pages where they are longer."""
@@ -78,12 +78,12 @@ def _signed_at(text: str) -> int:
 
 def _with_file_name(found: tuple[Party, ...], file_name: str) -> tuple[tuple[Party, ...], str | None]:
     """The parties, the one that the file is named after with that name too; else the company it names."""
-    written = aliases.in_file_name(file_name)
+    written = other_names.in_file_name(file_name)
     if written is None:
         return found, None
     for index, party in enumerate(found):
-        if aliases.agrees(written, party.name):
-            alias = Alias(written, AliasKind.FILE_NAME, None)
-            named = replace(party, aliases=(*party.aliases, alias))
+        if other_names.agrees(written, party.name):
+            other = OtherName(written, OtherNameKind.FILE_NAME, None)
+            named = replace(party, other_names=(*party.other_names, other))
             return (*found[:index], named, *found[index + 1 :]), None
-    return found, written if aliases.names_company(written) else None
+    return found, written if other_names.names_company(written) else None

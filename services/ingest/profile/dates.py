@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from corpus.profiles import DatePrecision, StatedDate
 from services.ingest.profile.passage import Passage
-from services.ingest.profile.records import Precision, StatedDate
 from services.ingest.profile.vocabulary import ORDINALS
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -202,11 +202,11 @@ def _stated(passage: Passage, match: re.Match[str]) -> StatedDate | None:
         month, day = _numeric(int(parts["first"]), int(parts["second"]), parts["sign"])
     span = passage.span(match.start(), match.end())
     if month is None:
-        return StatedDate(f"{year:04}", Precision.YEAR, span)
+        return StatedDate(f"{year:04}", DatePrecision.YEAR, span)
     if day is None:
-        return StatedDate(f"{year:04}-{month:02}", Precision.MONTH, span)
+        return StatedDate(f"{year:04}-{month:02}", DatePrecision.MONTH, span)
     try:
-        return StatedDate(date(year, month, day).isoformat(), Precision.DAY, span)
+        return StatedDate(date(year, month, day).isoformat(), DatePrecision.DAY, span)
     except ValueError:
         return None
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from services.ingest.profile import aliases, names
+from corpus.profiles import OtherName, Party
+from services.ingest.profile import names, other_names
 from services.ingest.profile.passage import Passage, one_line
-from services.ingest.profile.records import Alias, Party
 
 _ANCHOR = re.compile(
     r"\b(?:by\sand\s(?:between|among(?:st)?)|between|among(?:st)?|zwischen|entre|tussen|parties:?"
@@ -68,7 +68,7 @@ _SIGNER = re.compile(
 _SIGNS = re.compile(r"(?i:\bby\s?:|/s/)")
 _ZONE = 3_500
 """Characters in which a list of parties stands."""
-_ALIAS_ZONE = 700
+_OTHER_NAMES_ZONE = 700
 """Characters behind a name in which its other names stand."""
 _HEAD = 2_500
 """Characters at the top, or from where an agreement begins, in which the list of its parties begins."""
@@ -110,7 +110,7 @@ def find(opening: Passage, signatures: Passage) -> tuple[Party, ...]:
             break
         listed = _merged(listed, way())
     listed.sort(key=lambda found: (found.passage is not opening, found.start))
-    return aliases.with_collective(opening, tuple(_party(found, listed) for found in listed))
+    return other_names.with_collective(opening, tuple(_party(found, listed) for found in listed))
 
 
 def preamble(opening: Passage) -> tuple[int, int]:
@@ -134,7 +134,7 @@ def _listed(opening: Passage) -> list[_Found]:
     begins, ends = preamble(opening)
     for anchor in _ANCHOR.finditer(opening.text, 0, min(ends, begins + _HEAD)):
         found = list(_list_at(opening, anchor.end()))
-        worth = (len(found) >= _FEWEST, sum(bool(_aliases_behind(item, found)) for item in found))
+        worth = (len(found) >= _FEWEST, sum(bool(_other_names_behind(item, found)) for item in found))
         if found and (not best or worth > best_worth):
             best, best_worth = found, worth
     return best
@@ -188,7 +188,7 @@ def _first_word(text: str, start: int) -> int:
 def _is_party(text: str, place: int, start: int, end: int) -> bool:
     """Whether the name at `start` is that of a party, by its form or by what is said of it."""
     name = text[start:end]
-    if aliases.is_role(name) or not names.may_name(name) or names.within_partners(text, place):
+    if other_names.is_role(name) or not names.may_name(name) or names.within_partners(text, place):
         return False
     formed = names.has_form(name)
     described = _DESCRIBED.match(text, end) is not None
@@ -240,7 +240,7 @@ def _signing(signatures: Passage) -> list[_Found]:
     text = signatures.text
     found: list[_Found] = []
     for place in _SIGNER.finditer(text):
-        start = aliases.behind_role(text, place.end())
+        start = other_names.behind_role(text, place.end())
         end = names.name_end(text, start, wraps=False)
         if end and names.has_form(text[start:end]) and _SIGNS.search(text, end, min(len(text), end + 120)):
             found.append(_Found(signatures, start, end))
@@ -271,22 +271,22 @@ def _key(name: str) -> str:
     return names.folded(name).removeprefix("the")
 
 
-def _aliases_behind(found: _Found, all_found: Sequence[_Found]) -> tuple[Alias, ...]:
+def _other_names_behind(found: _Found, all_found: Sequence[_Found]) -> tuple[OtherName, ...]:
     following = min(
         (other.start for other in all_found if other.passage is found.passage and other.start > found.start),
         default=len(found.passage.text),
     )
     text = found.passage.text
-    end = _above_recitals(text, found.end, min(following, found.end + _ALIAS_ZONE))
+    end = _above_recitals(text, found.end, min(following, found.end + _OTHER_NAMES_ZONE))
     over = _SAID.search(text, found.end, end)
     end = over.start() + 1 if over else end
-    return aliases.find(found.passage, found.name, found.end, end)
+    return other_names.find(found.passage, found.name, found.end, end)
 
 
 def _party(found: _Found, all_found: Sequence[_Found]) -> Party:
     span = found.passage.span(found.start, found.end)
-    plain = aliases.plain(found.passage, found.start, found.end)
-    defined = _aliases_behind(found, all_found)
-    said = {alias.text.casefold() for alias in defined}
-    plain = (alias for alias in plain if alias.text.casefold() not in said)
+    plain = other_names.plain(found.passage, found.start, found.end)
+    defined = _other_names_behind(found, all_found)
+    said = {other.text.casefold() for other in defined}
+    plain = (other for other in plain if other.text.casefold() not in said)
     return Party(found.name, span, (*plain, *defined))

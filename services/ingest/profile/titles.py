@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from corpus.profiles import AmendedAgreement, DocumentKind, ProfileTitle, StatedDate
 from services.ingest.profile import dates, names
 from services.ingest.profile.passage import Passage, one_line
-from services.ingest.profile.records import Amended, Kind, StatedDate, Title
 from services.ingest.profile.vocabulary import ACRONYMS, BARE_TITLES, TITLE_LINKS
 
 _NOUN = (
@@ -98,32 +98,38 @@ _MORE = 2
 """Words that a heading may have before those by which the text calls the agreement."""
 
 _KINDS = (
-    (Kind.AMENDMENT, re.compile(r"amendment|addendum|supplement(?!ar)|amending")),
-    (Kind.CONFIDENTIALITY, re.compile(r"confidential|non-?\s?disclosure|\bnda\b|secrecy")),
-    (Kind.CONSULTING, re.compile(r"consult")),
-    (Kind.FRANCHISE, re.compile(r"franchis")),
-    (Kind.JOINT_VENTURE, re.compile(r"joint venture")),
-    (Kind.LEASE, re.compile(r"\bleases?\b|tenancy|rental")),
-    (Kind.EMPLOYMENT, re.compile(r"employ|separation|severance")),
-    (Kind.HOSTING, re.compile(r"hosting|co-?location")),
-    (Kind.OUTSOURCING, re.compile(r"outsourc")),
-    (Kind.DISTRIBUTION, re.compile(r"distribut|resell|\bagency\b|dealer|sales representative|remarketing")),
-    (Kind.SPONSORSHIP, re.compile(r"sponsor|endorsement")),
-    (Kind.MANUFACTURING, re.compile(r"manufactur")),
-    (Kind.SUPPLY, re.compile(r"suppl(?:y|ies)")),
-    (Kind.MAINTENANCE, re.compile(r"maintenance|support")),
-    (Kind.LICENCE, re.compile(r"licen[sc]|lizenz")),
-    (Kind.COLLABORATION, re.compile(r"collaborat|alliance|co-?operation|co-?branding|teaming|partnership")),
-    (Kind.DEVELOPMENT, re.compile(r"develop")),
-    (Kind.MARKETING, re.compile(r"marketing|promotion|affiliate|advertis|referral")),
-    (Kind.TRANSPORTATION, re.compile(r"transport|freight|shipping|carriage")),
-    (Kind.LOAN, re.compile(r"\bloan|credit|guarant|\bnote\b|security agreement|pledge")),
-    (Kind.PURCHASE, re.compile(r"purchase|sale")),
-    (Kind.SERVICES, re.compile(r"servic|\boperat|management|administration|statement of work")),
-    (Kind.POLICY, re.compile(r"polic(?:y|ies)|guidelines")),
-    (Kind.NOTICE, re.compile(r"\bnotice")),
-    (Kind.TERMS, re.compile(r"terms|conditions")),
-    (Kind.SCHEDULE, re.compile(r"schedule|price list|order form")),
+    (DocumentKind.AMENDMENT, re.compile(r"amendment|addendum|supplement(?!ar)|amending")),
+    (DocumentKind.CONFIDENTIALITY, re.compile(r"confidential|non-?\s?disclosure|\bnda\b|secrecy")),
+    (DocumentKind.CONSULTING, re.compile(r"consult")),
+    (DocumentKind.FRANCHISE, re.compile(r"franchis")),
+    (DocumentKind.JOINT_VENTURE, re.compile(r"joint venture")),
+    (DocumentKind.LEASE, re.compile(r"\bleases?\b|tenancy|rental")),
+    (DocumentKind.EMPLOYMENT, re.compile(r"employ|separation|severance")),
+    (DocumentKind.HOSTING, re.compile(r"hosting|co-?location")),
+    (DocumentKind.OUTSOURCING, re.compile(r"outsourc")),
+    (
+        DocumentKind.DISTRIBUTION,
+        re.compile(r"distribut|resell|\bagency\b|dealer|sales representative|remarketing"),
+    ),
+    (DocumentKind.SPONSORSHIP, re.compile(r"sponsor|endorsement")),
+    (DocumentKind.MANUFACTURING, re.compile(r"manufactur")),
+    (DocumentKind.SUPPLY, re.compile(r"suppl(?:y|ies)")),
+    (DocumentKind.MAINTENANCE, re.compile(r"maintenance|support")),
+    (DocumentKind.LICENCE, re.compile(r"licen[sc]|lizenz")),
+    (
+        DocumentKind.COLLABORATION,
+        re.compile(r"collaborat|alliance|co-?operation|co-?branding|teaming|partnership"),
+    ),
+    (DocumentKind.DEVELOPMENT, re.compile(r"develop")),
+    (DocumentKind.MARKETING, re.compile(r"marketing|promotion|affiliate|advertis|referral")),
+    (DocumentKind.TRANSPORTATION, re.compile(r"transport|freight|shipping|carriage")),
+    (DocumentKind.LOAN, re.compile(r"\bloan|credit|guarant|\bnote\b|security agreement|pledge")),
+    (DocumentKind.PURCHASE, re.compile(r"purchase|sale")),
+    (DocumentKind.SERVICES, re.compile(r"servic|\boperat|management|administration|statement of work")),
+    (DocumentKind.POLICY, re.compile(r"polic(?:y|ies)|guidelines")),
+    (DocumentKind.NOTICE, re.compile(r"\bnotice")),
+    (DocumentKind.TERMS, re.compile(r"terms|conditions")),
+    (DocumentKind.SCHEDULE, re.compile(r"schedule|price list|order form")),
 )
 
 
@@ -135,7 +141,7 @@ class _Words:
     end: int
 
 
-def find(opening: Passage) -> Title | None:
+def find(opening: Passage) -> ProfileTitle | None:
     """The heading by whose words the text calls itself, else the first heading, else what it calls itself."""
     text = opening.text
     echo = _echo(text)
@@ -146,15 +152,15 @@ def find(opening: Passage) -> Title | None:
     return _title(opening, words) if words and not _is_bare(text, words) else None
 
 
-def kind_of(title: Title | None) -> Kind:
+def kind_of(title: ProfileTitle | None) -> DocumentKind:
     """What sort of document has this title."""
     if title is None:
-        return Kind.OTHER
+        return DocumentKind.OTHER
     said = title.text.lower()
-    return next((kind for kind, pattern in _KINDS if pattern.search(said)), Kind.OTHER)
+    return next((kind for kind, pattern in _KINDS if pattern.search(said)), DocumentKind.OTHER)
 
 
-def amended(opening: Passage, title: Title | None, made: StatedDate | None) -> Amended | None:
+def amended(opening: Passage, title: ProfileTitle | None, made: StatedDate | None) -> AmendedAgreement | None:
     """The agreement that an amendment, itself `made` then, names: in its title, else in `that certain …`."""
     if title is None or not _AMENDING.search(title.text):
         return None
@@ -165,7 +171,7 @@ def amended(opening: Passage, title: Title | None, made: StatedDate | None) -> A
         dated = _dated(opening, words, made) if words else None
         if words and (dated or in_title):
             said = _cased(one_line(text[words.start : words.end]))
-            return Amended(said, opening.span(words.start, words.end), dated)
+            return AmendedAgreement(said, opening.span(words.start, words.end), dated)
     return None
 
 
@@ -322,9 +328,9 @@ def _is_bare(text: str, words: _Words) -> bool:
     return text[words.start : words.end].lower() in BARE_TITLES
 
 
-def _title(opening: Passage, words: _Words) -> Title:
+def _title(opening: Passage, words: _Words) -> ProfileTitle:
     said = one_line(opening.text[words.start : words.end])
-    return Title(_cased(said), opening.span(words.start, words.end))
+    return ProfileTitle(_cased(said), opening.span(words.start, words.end))
 
 
 def _cased(words: str) -> str:

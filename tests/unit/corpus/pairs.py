@@ -15,10 +15,18 @@ from google.protobuf.message_factory import GetMessageClass
 from hypothesis import strategies as st
 
 from clausegate.answer.v1 import answer_pb2, grounding_service_pb2, query_service_pb2
-from clausegate.corpus.v1 import article_pb2, chunk_pb2, citation_pb2, definition_pb2, document_pb2, span_pb2
+from clausegate.corpus.v1 import (
+    article_pb2,
+    chunk_pb2,
+    citation_pb2,
+    definition_pb2,
+    document_pb2,
+    profile_pb2,
+    span_pb2,
+)
 from clausegate.ingest.v1 import ingest_service_pb2
 from clausegate.retrieval.v1 import project_service_pb2, retrieval_service_pb2
-from corpus import chunks, citations, definitions, documents, spans
+from corpus import chunks, citations, definitions, documents, profiles, spans
 from corpus.codec import Pair, pairs_of
 from corpus.wire import SAME
 from services.answer import answers, article
@@ -41,6 +49,12 @@ PAIRS: list[tuple[type, Any]] = [
     (chunks.Chunk, chunk_pb2.Chunk),
     (documents.Document, document_pb2.Document),
     (definitions.Definition, definition_pb2.Definition),
+    (profiles.ProfileTitle, profile_pb2.ProfileTitle),
+    (profiles.OtherName, profile_pb2.OtherName),
+    (profiles.Party, profile_pb2.Party),
+    (profiles.StatedDate, profile_pb2.StatedDate),
+    (profiles.AmendedAgreement, profile_pb2.AmendedAgreement),
+    (profiles.DocumentProfile, profile_pb2.DocumentProfile),
     (citations.QuotePart, citation_pb2.QuotePart),
     (citations.Certificate, citation_pb2.Certificate),
     (citations.Citation, citation_pb2.Citation),

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from corpus.profiles import DatePrecision, DocumentKind, DocumentProfile, Party, ProfileTitle, StatedDate
 from corpus.spans import Span
 from evals.cards import Card, cards, figures
-from services.ingest.profile.records import DocumentProfile, Kind, Party, Precision, StatedDate, Title
 
 HERE = Span(0, 1)
 CARD = Card(
@@ -21,10 +21,10 @@ CARD = Card(
 
 def made(title: str, dated: str | None, *parties: str) -> DocumentProfile:
     return DocumentProfile(
-        title=Title(title, HERE),
-        kind=Kind.SUPPLY,
+        title=ProfileTitle(title, HERE),
+        kind=DocumentKind.SUPPLY,
         parties=tuple(Party(name, HERE) for name in parties),
-        dated=StatedDate(dated, Precision.DAY, HERE) if dated else None,
+        dated=StatedDate(dated, DatePrecision.DAY, HERE) if dated else None,
         effective=None,
         amends=None,
         filed_under=None,

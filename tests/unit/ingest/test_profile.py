@@ -7,12 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.profiles import (
+    DatePrecision,
+    DocumentKind,
+    DocumentProfile,
+    OtherNameKind,
+    ProfileTitle,
+    StatedDate,
+)
 from corpus.spans import Span
 from services.ingest.documents import Block, BlockKind, DocumentFormat, ExtractedDocument
 from services.ingest.parsing.formats import format_of, parse
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.profile import profile_of
-from services.ingest.profile.records import AliasKind, DocumentProfile, Kind, Precision, StatedDate, Title
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "corpus"
 
@@ -105,11 +112,11 @@ def test_the_parties_are_those_that_the_agreement_is_between(paragraph, expected
 
 
 def test_the_kind_is_that_of_the_title():
-    assert card("MUTUAL NON-DISCLOSURE AGREEMENT", "It is agreed.").kind is Kind.CONFIDENTIALITY
+    assert card("MUTUAL NON-DISCLOSURE AGREEMENT", "It is agreed.").kind is DocumentKind.CONFIDENTIALITY
 
 
 def test_a_document_without_a_title_is_of_no_kind():
-    assert card("The goods are delivered in May.").kind is Kind.OTHER
+    assert card("The goods are delivered in May.").kind is DocumentKind.OTHER
 
 
 def test_a_document_need_not_have_a_title():
@@ -147,7 +154,7 @@ def test_a_cover_page_names_the_same_parties():
         " corporation (“Brackwater”), and Zeta Glass GmbH, a German company (“Zeta”).",
     )
     assert [party.name for party in found.parties] == ["Brackwater Optics, Inc.", "Zeta Glass GmbH"]
-    assert "Zeta" in [alias.text for alias in found.parties[1].aliases]
+    assert "Zeta" in [other.text for other in found.parties[1].other_names]
 
 
 def test_a_letter_is_between_its_writer_and_the_person_whom_it_addresses():
@@ -194,7 +201,7 @@ def test_an_amendment_names_what_it_amends():
         "This Amendment No. 2 to the Distributor Agreement dated as of May 1, 2015 is entered into as of June"
         " 30, 2017 by and between Acme, Inc. (“Acme”) and Zeta GmbH (the “Distributor”).",
     )
-    assert found.kind is Kind.AMENDMENT
+    assert found.kind is DocumentKind.AMENDMENT
     assert found.dated is not None
     assert found.dated.iso == "2017-06-30"
     assert found.amends is not None
@@ -252,7 +259,7 @@ def test_a_policy_is_its_issuers():
         "This policy tells who may derive data.",
     )
     assert found.title is not None
-    assert (found.title.text, found.kind) == ("Derived Data Policy", Kind.POLICY)
+    assert (found.title.text, found.kind) == ("Derived Data Policy", DocumentKind.POLICY)
     assert [party.name for party in found.parties] == ["Brackwater Stock Exchange, Inc."]
     assert found.effective is not None
     assert found.effective.iso == "2025-07-01"
@@ -275,19 +282,19 @@ def test_the_date_of_an_amendment_is_not_that_of_what_it_amends():
 @pytest.mark.parametrize(
     ("words", "iso", "precision"),
     [
-        ("made as of March 3, 2019", "2019-03-03", Precision.DAY),
-        ("made and entered into this 3rd day of March, 2019,", "2019-03-03", Precision.DAY),
-        ("entered into as of this third day of March 2019", "2019-03-03", Precision.DAY),
-        ("dated 3 March 2019", "2019-03-03", Precision.DAY),
-        ("dated as of 2019-03-03", "2019-03-03", Precision.DAY),
-        ("made on 3/30/2019", "2019-03-30", Precision.DAY),
-        ("made on 30.3.2019", "2019-03-30", Precision.DAY),
-        ("made on 3/4/2019", "2019", Precision.YEAR),
-        ("made this ____ day of June, 1999", "1999-06", Precision.MONTH),
-        ("made as of June __, 1999", "1999-06", Precision.MONTH),
-        ("made as of June [●], 1999", "1999-06", Precision.MONTH),
-        ("made as of [ ] day of [ ], 1999", "1999", Precision.YEAR),
-        ("made as of ________, 1999", "1999", Precision.YEAR),
+        ("made as of March 3, 2019", "2019-03-03", DatePrecision.DAY),
+        ("made and entered into this 3rd day of March, 2019,", "2019-03-03", DatePrecision.DAY),
+        ("entered into as of this third day of March 2019", "2019-03-03", DatePrecision.DAY),
+        ("dated 3 March 2019", "2019-03-03", DatePrecision.DAY),
+        ("dated as of 2019-03-03", "2019-03-03", DatePrecision.DAY),
+        ("made on 3/30/2019", "2019-03-30", DatePrecision.DAY),
+        ("made on 30.3.2019", "2019-03-30", DatePrecision.DAY),
+        ("made on 3/4/2019", "2019", DatePrecision.YEAR),
+        ("made this ____ day of June, 1999", "1999-06", DatePrecision.MONTH),
+        ("made as of June __, 1999", "1999-06", DatePrecision.MONTH),
+        ("made as of June [●], 1999", "1999-06", DatePrecision.MONTH),
+        ("made as of [ ] day of [ ], 1999", "1999", DatePrecision.YEAR),
+        ("made as of ________, 1999", "1999", DatePrecision.YEAR),
     ],
 )
 def test_a_date_is_told_as_precisely_as_it_is_stated(words, iso, precision):
@@ -360,7 +367,7 @@ def test_signatures_date_an_agreement_that_says_no_date_if_they_agree():
 )
 def test_other_names_of_a_party_say_what_they_are(name, behind, expected):
     party = card(f"This Agreement is between {name} {behind} and Yolla S.A. of Bern (“Yolla”).").parties[0]
-    assert [(alias.text, alias.kind.value) for alias in party.aliases] == expected
+    assert [(other.text, other.kind.value) for other in party.other_names] == expected
 
 
 def test_several_parties_may_share_a_name():
@@ -369,7 +376,7 @@ def test_several_parties_may_share_a_name():
         " “Publishers”) and Yolla S.A. (“Yolla”)."
     )
     shared = [
-        party.name for party in found.parties if "Publishers" in {alias.text for alias in party.aliases}
+        party.name for party in found.parties if "Publishers" in {other.text for other in party.other_names}
     ]
     assert shared == ["Acme, Inc.", "Zeta GmbH"]
 
@@ -377,8 +384,8 @@ def test_several_parties_may_share_a_name():
 @pytest.mark.parametrize("file_name", ["SLINGERBAGINC_07_07_2020-EX-10.txt", "in/SlingerbagInc_8-K.txt"])
 def test_a_file_may_be_named_after_a_party(file_name):
     found = card("This Agreement is between Slinger Bag Inc. and Odile Farrant.", file_name=file_name)
-    assert found.parties[0].aliases[-1].kind is AliasKind.FILE_NAME
-    assert found.parties[0].aliases[-1].span is None
+    assert found.parties[0].other_names[-1].kind is OtherNameKind.FILE_NAME
+    assert found.parties[0].other_names[-1].span is None
     assert found.filed_under is None
 
 
@@ -389,26 +396,36 @@ def test_a_company_of_the_file_name_that_the_text_does_not_name_is_kept_apart():
 @pytest.mark.parametrize("file_name", ["consulting_agreement_final.docx", "2020-05.txt", "a", ""])
 def test_a_file_name_without_a_company_says_nothing(file_name):
     found = card(PREAMBLE, file_name=file_name)
-    kinds = {alias.kind for party in found.parties for alias in party.aliases}
-    assert (found.filed_under, AliasKind.FILE_NAME in kinds) == (None, False)
+    kinds = {other.kind for party in found.parties for other in party.other_names}
+    assert (found.filed_under, OtherNameKind.FILE_NAME in kinds) == (None, False)
 
 
 @pytest.mark.parametrize(
     ("path", "title", "kind", "party"),
     [
-        ("quillhaven/market-data-fee-schedule.pdf", "Market Data Fee Schedule", Kind.SCHEDULE, "Quillhaven"),
-        ("quillhaven/non-display-use-policy.html", "Non-Display Use Policy", Kind.POLICY, "Quillhaven"),
-        ("tarnholm/definitions-schedule.pdf", "Definitions Schedule", Kind.SCHEDULE, "Tarnholm"),
+        (
+            "quillhaven/market-data-fee-schedule.pdf",
+            "Market Data Fee Schedule",
+            DocumentKind.SCHEDULE,
+            "Quillhaven",
+        ),
+        (
+            "quillhaven/non-display-use-policy.html",
+            "Non-Display Use Policy",
+            DocumentKind.POLICY,
+            "Quillhaven",
+        ),
+        ("tarnholm/definitions-schedule.pdf", "Definitions Schedule", DocumentKind.SCHEDULE, "Tarnholm"),
         (
             "tarnholm/market-data-licence-agreement.docx",
             "Market Data Licence Agreement",
-            Kind.LICENCE,
+            DocumentKind.LICENCE,
             "Tarnholm",
         ),
         (
             "quillhaven/notices/2025-17-fee-changes.txt",
             "Market Data Notice 2025-17",
-            Kind.NOTICE,
+            DocumentKind.NOTICE,
             "Quillhaven",
         ),
     ],
@@ -424,9 +441,9 @@ def test_the_examples_have_their_cards(path, title, kind, party):
 def stated(found: DocumentProfile) -> list[tuple[str, Span]]:
     """Everything that a card states in the words of the text, and where."""
     said = [(party.name, party.span) for party in found.parties]
-    said += [(alias.text, alias.span) for party in found.parties for alias in party.aliases if alias.span]
+    said += [(other.text, other.span) for party in found.parties for other in party.other_names if other.span]
     said += [
-        (title.text if isinstance(title, Title) else title.title, title.span)
+        (title.text if isinstance(title, ProfileTitle) else title.title, title.span)
         for title in (found.title, found.amends)
         if title
     ]

@@ -1,4 +1,7 @@
-"""What a card holds: the facts by which a person names a document, each with the words that state it."""
+"""The card of a document: the facts by which a person names it, each with the words that state it.
+
+See `clausegate.corpus.v1.DocumentProfile`.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,18 @@ from enum import StrEnum
 
 from corpus.spans import Span
 
+MAX_PARTIES = 20
+MAX_OTHER_NAMES = 12
+"""Other names of one party."""
+MAX_TEXT = 300
+"""Code points of a title or a name."""
 
-class Kind(StrEnum):
+
+class DocumentKind(StrEnum):
     """What sort of document it is, by its title."""
 
+    UNKNOWN = "unknown"
+    """A kind that only a later release knows."""
     AMENDMENT = "amendment"
     CONSULTING = "consulting"
     COLLABORATION = "collaboration"
@@ -40,19 +51,11 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
-    """The name of a document."""
-
-    text: str
-    """One line. Words in capitals are written as in a sentence's title: `Consulting Agreement`."""
-    span: Span
-    """The words in the text; but for case and white space they are `text`."""
-
-
-class AliasKind(StrEnum):
+class OtherNameKind(StrEnum):
     """What another name of a party is."""
 
+    UNKNOWN = "unknown"
+    """A kind that only a later release knows."""
     PLAIN = "plain"
     """The name without its company form: `Acme` of `Acme, Inc.`."""
     DEFINED = "defined"
@@ -69,13 +72,33 @@ class AliasKind(StrEnum):
     """In the name of the file: `SLINGERBAGINC_07_07_2020.txt`."""
 
 
+class DatePrecision(StrEnum):
+    """How much of a date the document states."""
+
+    UNKNOWN = "unknown"
+    """One that only a later release knows."""
+    DAY = "day"
+    MONTH = "month"
+    YEAR = "year"
+
+
 @dataclass(frozen=True, slots=True)
-class Alias:
-    """Another name of a party."""
+class ProfileTitle:
+    """The name of a document."""
+
+    text: str
+    """One line. Words in capitals are written as in a sentence's title: `Consulting Agreement`."""
+    span: Span
+    """The words in the text; but for case and white space they are `text`."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherName:
+    """A name of a party besides the one that it signs with."""
 
     text: str
     """One line."""
-    kind: AliasKind
+    kind: OtherNameKind
     span: Span | None
     """Where the text says it; None when the file's name does."""
 
@@ -87,16 +110,8 @@ class Party:
     name: str
     """As written, in one line."""
     span: Span
-    aliases: tuple[Alias, ...] = ()
+    other_names: tuple[OtherName, ...] = ()
     """In the order of the text, the file's name last; none is `name`."""
-
-
-class Precision(StrEnum):
-    """How much of a date the document states."""
-
-    DAY = "day"
-    MONTH = "month"
-    YEAR = "year"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +120,16 @@ class StatedDate:
 
     iso: str
     """ISO 8601, as precise as it is stated: `1999-06-05`, `1999-06` or `1999`."""
-    precision: Precision
+    precision: DatePrecision
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Amended:
+class AmendedAgreement:
     """The agreement that an amendment changes."""
 
     title: str
-    """One line, capitals as in `Title`."""
+    """One line, capitals as in `ProfileTitle`."""
     span: Span
     dated: StatedDate | None
 
@@ -123,14 +138,14 @@ class Amended:
 class DocumentProfile:
     """The card of a document. What the text does not surely say is None or missing."""
 
-    title: Title | None
-    kind: Kind
+    title: ProfileTitle | None
+    kind: DocumentKind
     parties: tuple[Party, ...]
     """In the order of the text, each once."""
     dated: StatedDate | None
     """The day on which the agreement is made or entered into, by its own words."""
     effective: StatedDate | None
     """From when it has effect, by its own words; also when that is the day on which it is made."""
-    amends: Amended | None
+    amends: AmendedAgreement | None
     filed_under: str | None
     """A company named by the file's name that no party bears, as written there; less sure than the rest."""

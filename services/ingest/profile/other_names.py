@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate
 
+from corpus.profiles import OtherName, OtherNameKind, Party
 from services.ingest.profile import names
 from services.ingest.profile.passage import Passage, one_line
-from services.ingest.profile.records import Alias, AliasKind, Party
 from services.ingest.profile.vocabulary import ROLES
 
 _ROLE = re.compile(r"([^\W_]+)[\"”]?:?\s")
@@ -39,26 +39,26 @@ _OTHER_NAME = re.compile(
 )
 
 
-def plain(passage: Passage, start: int, end: int) -> Iterator[Alias]:
+def plain(passage: Passage, start: int, end: int) -> Iterator[OtherName]:
     """The name from `start` to `end` of `passage` without its company form, if it has one."""
     start += 4 if passage.text[start : start + 4].lower() == "the " else 0
     name = passage.text[start:end]
     without = names.without_form(name)
     if 1 < len(without) < len(name.rstrip(" ,")):
-        yield Alias(one_line(without), AliasKind.PLAIN, passage.span(start, start + len(without)))
+        yield OtherName(one_line(without), OtherNameKind.PLAIN, passage.span(start, start + len(without)))
 
 
-def find(passage: Passage, name: str, start: int, end: int) -> tuple[Alias, ...]:
+def find(passage: Passage, name: str, start: int, end: int) -> tuple[OtherName, ...]:
     """The other names that `passage` gives a party `name` from `start`, behind its name, to `end`."""
-    found: dict[str, Alias] = {}
-    for alias in (
+    found: dict[str, OtherName] = {}
+    for other in (
         *_in_asides(passage, name, start, end),
         *_behind_hereinafter(passage, name, start, end),
         *_known_as(passage, start, end),
     ):
-        if names.folded(alias.text) not in ("", names.folded(name)):
-            found.setdefault(names.folded(alias.text), alias)
-    return tuple(sorted(found.values(), key=lambda alias: alias.span.start if alias.span else 0))
+        if names.folded(other.text) not in ("", names.folded(name)):
+            found.setdefault(names.folded(other.text), other)
+    return tuple(sorted(found.values(), key=lambda other: other.span.start if other.span else 0))
 
 
 def is_role(words: str) -> bool:
@@ -77,20 +77,22 @@ def with_collective(passage: Passage, parties: tuple[Party, ...]) -> tuple[Party
     """The parties with the names that several of them share: `(A and B together, “the Publishers”)`."""
     for aside in _ASIDE.finditer(passage.text, 0, _COLLECTIVE):
         for term in _QUOTED.finditer(passage.text, _shared_from(passage.text, aside), aside.end()):
-            for alias in _alias(passage, "", term.start(1), term.end(1)):
-                parties = tuple(_with_shared(party, alias, aside[1]) for party in parties)
+            for other in _other_name(passage, "", term.start(1), term.end(1)):
+                parties = tuple(_with_shared(party, other, aside[1]) for party in parties)
     return parties
 
 
-def _with_shared(party: Party, alias: Alias, words: str) -> Party:
-    return replace(party, aliases=(*party.aliases, alias)) if _mentions(words, party, alias) else party
+def _with_shared(party: Party, other: OtherName, words: str) -> Party:
+    return (
+        replace(party, other_names=(*party.other_names, other)) if _mentions(words, party, other) else party
+    )
 
 
-def _mentions(words: str, party: Party, alias: Alias) -> bool:
-    """Whether words speak of a party that does not have the alias yet."""
-    said = [other.text for other in party.aliases if other.kind is not AliasKind.PLAIN]
+def _mentions(words: str, party: Party, other: OtherName) -> bool:
+    """Whether words speak of a party that does not have the other name yet."""
+    said = [known.text for known in party.other_names if known.kind is not OtherNameKind.PLAIN]
     named = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words) for name in said)
-    return named and alias.text not in said
+    return named and other.text not in said
 
 
 def in_file_name(file_name: str) -> str | None:
@@ -118,7 +120,7 @@ def _without_joined_form(written: str) -> str:
     return re.sub(r"(?<=[a-z0-9]{3})(?:inc|corp|corporation|ltd|limited|llc|plc|lp|company)$", "", written)
 
 
-def _in_asides(passage: Passage, name: str, start: int, end: int) -> Iterator[Alias]:
+def _in_asides(passage: Passage, name: str, start: int, end: int) -> Iterator[OtherName]:
     """The terms of the first aside that has any, and those of later ones that speak of the same party."""
     sure = True
     for aside in _ASIDE.finditer(passage.text, start, end):
@@ -127,9 +129,9 @@ def _in_asides(passage: Passage, name: str, start: int, end: int) -> Iterator[Al
             terms, sure = [bare], False
         shared = _shared_from(passage.text, aside)
         for term in terms:
-            for alias in _alias(passage, name, term.start(1), term.end(1)):
-                if (sure and term.start() < shared) or _speaks_of(alias, name):
-                    yield alias
+            for other in _other_name(passage, name, term.start(1), term.end(1)):
+                if (sure and term.start() < shared) or _speaks_of(other, name):
+                    yield other
         sure = sure and not any(term.start() < shared for term in terms)
 
 
@@ -139,24 +141,24 @@ def _shared_from(text: str, aside: re.Match[str]) -> int:
     return together.start() if together else aside.end()
 
 
-def _speaks_of(alias: Alias, name: str) -> bool:
-    """Whether an alias can only be that of the party `name`."""
-    own, words = names.folded(name), (names.folded(word) for word in alias.text.split())
-    return alias.kind is not AliasKind.DEFINED or any(len(word) > 2 and word in own for word in words)
+def _speaks_of(other: OtherName, name: str) -> bool:
+    """Whether an other name can only be that of the party `name`."""
+    own, words = names.folded(name), (names.folded(word) for word in other.text.split())
+    return other.kind is not OtherNameKind.DEFINED or any(len(word) > 2 and word in own for word in words)
 
 
-def _behind_hereinafter(passage: Passage, name: str, start: int, end: int) -> Iterator[Alias]:
+def _behind_hereinafter(passage: Passage, name: str, start: int, end: int) -> Iterator[OtherName]:
     for said in _HEREINAFTER.finditer(passage.text, start, end):
         for term in _QUOTED.finditer(passage.text, said.start(1), said.end(1)):
-            yield from _alias(passage, name, term.start(1), term.end(1))
+            yield from _other_name(passage, name, term.start(1), term.end(1))
 
 
-def _known_as(passage: Passage, start: int, end: int) -> Iterator[Alias]:
+def _known_as(passage: Passage, start: int, end: int) -> Iterator[OtherName]:
     for known in _OTHER_NAME.finditer(passage.text, start, end):
         stop = names.name_end(passage.text, known.end()) or _word_end(passage.text, known.end())
-        kind = AliasKind.FORMER if known["former"] else AliasKind.TRADE
+        kind = OtherNameKind.FORMER if known["former"] else OtherNameKind.TRADE
         text = one_line(passage.text[known.end() : stop])
-        yield Alias(text, kind, passage.span(known.end(), stop))
+        yield OtherName(text, kind, passage.span(known.end(), stop))
 
 
 def _word_end(text: str, start: int) -> int:
@@ -164,7 +166,7 @@ def _word_end(text: str, start: int) -> int:
     return word.end() if word else start
 
 
-def _alias(passage: Passage, name: str, start: int, end: int) -> Iterator[Alias]:
+def _other_name(passage: Passage, name: str, start: int, end: int) -> Iterator[OtherName]:
     term = passage.text[start:end]
     start += len(term) - len(term.lstrip(" ,-"))
     if term.lower().startswith("the "):
@@ -172,14 +174,14 @@ def _alias(passage: Passage, name: str, start: int, end: int) -> Iterator[Alias]
     text = one_line(passage.text[start:end])
     if not any(map(str.isalnum, text)) or _NOBODY.fullmatch(text):
         return
-    yield Alias(text, _kind(text, name), passage.span(start, end))
+    yield OtherName(text, _kind(text, name), passage.span(start, end))
 
 
-def _kind(text: str, name: str) -> AliasKind:
+def _kind(text: str, name: str) -> OtherNameKind:
     if is_role(text) or re.fullmatch(r"(?i)party\s\w{1,3}", text):
-        return AliasKind.ROLE
+        return OtherNameKind.ROLE
     initials = "".join(word[0] for word in re.findall(r"[^\W_]+", name)).lower()
     letters = names.folded(text)
     if text.isupper() and 1 < len(letters) <= 6 and letters in initials:
-        return AliasKind.ABBREVIATION
-    return AliasKind.DEFINED
+        return OtherNameKind.ABBREVIATION
+    return OtherNameKind.DEFINED
