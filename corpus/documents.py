@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NewType
 
+from corpus.profiles import DocumentProfile
+
 DocumentId = NewType("DocumentId", str)
 """`{source}/{path}`."""
 Generation = NewType("Generation", str)
@@ -62,6 +64,8 @@ class Document:
     scanned_pages: tuple[int, ...] = ()
     reference_marks: int = 0
     running_lines: int = 0
+    profile: DocumentProfile | None = None
+    """The card; None for what earlier releases indexed, and where none could be made."""
     contents_sha256: str = ""
     """Digest of all chunks and definitions of the version."""
     digest: str = ""

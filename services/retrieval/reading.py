@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TypeVar
 
 from chassis.errors import Conflict, NotFound
 from corpus.chunks import Chunk, ChunkId
@@ -17,7 +18,9 @@ from services.retrieval.queries import DocumentNotFound, check_scope
 from services.retrieval.store.port import Coverage, SourceCounts, Store
 
 MAX_PAGE_BYTES = 2 * 2**20
-"""Size of the texts on a page of chunks, which repeat their headings: with all else it is half a message."""
+"""Size of the texts on a page of chunks, which repeat their headings, or of documents, which have cards: with
+all else it is half a message."""
+Item = TypeVar("Item", Chunk, Document)
 
 
 class ChunkNotFound(NotFound):
@@ -84,16 +87,16 @@ async def list_chunks(store: Store, document_id: DocumentId, size: int, token: s
     # A token is given only where more follows: no chunks after it are another version too.
     if token and (not chunks or chunks[0].generation != generation):
         raise VersionReplaced(f"The document was replaced meanwhile: {document_id}", field="page_token")
-    return page_of(chunks, _fitting(chunks[:size]), _position, "chunks", document_id)
+    return page_of(chunks, _fitting(chunks[:size], _texts), _position, "chunks", document_id)
 
 
 def _position(chunk: Chunk) -> str:
     return f"{chunk.generation} {chunk.ordinal}"
 
 
-def _fitting(chunks: Sequence[Chunk]) -> int:
+def _fitting(items: Sequence[Item], texts_in: Callable[[Item], Iterable[str]]) -> int:
     """How many of the first ones stay within `MAX_PAGE_BYTES`, at least one."""
-    sizes = accumulate(sum(len(text.encode()) for text in _texts(chunk)) for chunk in chunks)
+    sizes = accumulate(sum(len(text.encode()) for text in texts_in(item)) for item in items)
     return max(1, sum(size <= MAX_PAGE_BYTES for size in sizes))
 
 
@@ -105,12 +108,23 @@ def _texts(chunk: Chunk) -> Iterator[str]:
         yield part.text
 
 
+def _texts_of_document(document: Document) -> Iterator[str]:
+    yield from (document.document_id, document.path, document.title)
+    for party in document.profile.parties if document.profile else ():
+        yield party.name
+        yield from (other.text for other in party.other_names)
+
+
 async def list_documents(store: Store, scope: Scope, size: int, token: str) -> Page[Document]:
-    """A page of live documents by id. Raises `SourceNotFound`, and `InvalidInput` for a foreign token."""
+    """A page of live documents by id: at most `size`, and fewer where their cards are very large.
+
+    Raises `SourceNotFound`, and `InvalidInput` for a foreign token.
+    """
     await check_scope(store, scope)
     after = page_position(token, "documents", scope)
     documents = await store.documents(scope, DocumentId(after) or None, size + 1)
-    return page_of(documents, size, lambda document: document.document_id, "documents", scope)
+    fitting = _fitting(documents[:size], _texts_of_document)
+    return page_of(documents, fitting, lambda document: document.document_id, "documents", scope)
 
 
 async def list_sources(store: Store, size: int, token: str) -> Page[SourceCounts]:

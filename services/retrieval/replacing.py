@@ -11,6 +11,7 @@ from corpus.definitions import Definition
 from corpus.documents import Document, DocumentId, Version, source_of
 from inference.embedding.model import EmbeddingModel
 from services.retrieval.corpus import Vector
+from services.retrieval.profiles import check_profile
 from services.retrieval.queries import DocumentNotFound
 from services.retrieval.store.port import Committed, Store
 from services.retrieval.windows import embed_chunks, window_vectors
@@ -162,6 +163,8 @@ class Arriving:
             message = "The document is another version than the header names."
             raise InvalidInput(message, field="commit.document")
         _check_source(document.source, self.version, "commit.document.source")
+        if document.profile:
+            check_profile("commit.document.profile", document.profile)
         for name, said, received in (
             ("chunk_count", document.chunk_count, self.chunks),
             ("definition_count", document.definition_count, self.definitions),

@@ -16,7 +16,7 @@ import pytest
 from chassis.channel import open_channel
 from chassis.server import serving
 from chassis.status import upstream_errors
-from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, span_pb2
+from clausegate.corpus.v1 import chunk_pb2, definition_pb2, document_pb2, profile_pb2, span_pb2
 from clausegate.digests import contents_digest, digest_of
 from clausegate.retrieval.v1 import (
     article_store_service_pb2_grpc,
@@ -26,9 +26,10 @@ from clausegate.retrieval.v1 import (
     project_service_pb2_grpc,
     retrieval_service_pb2_grpc,
 )
-from corpus.codec import from_message
+from corpus.codec import from_message, to_message
 from corpus.documents import DocumentId, Generation, Version
 from corpus.ids import chunk_id_of, definition_id_of
+from corpus.profiles import DocumentProfile
 from corpus.spans import Span
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
@@ -53,6 +54,7 @@ class Text:
     paragraphs: Sequence[str]
     terms: Sequence[tuple[str, int]] = ()
     pages: int = 0
+    profile: DocumentProfile | None = None
 
     @property
     def generation(self):
@@ -125,6 +127,7 @@ class Text:
                 chunk_count=len(self.paragraphs),
                 definition_count=len(self.terms),
                 contents_sha256=self.contents(),
+                profile=to_message(self.profile, profile_pb2.DocumentProfile) if self.profile else None,
             )
         )
 

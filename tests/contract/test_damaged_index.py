@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import document_service_pb2, index_service_pb2, retrieval_service_pb2
+from tests.cards import WHOLE
 from tests.contract import damage
 from tests.contract.retrieval_index import Text, running
 
@@ -26,6 +27,7 @@ CHANGES = {
     "doubts": "UPDATE chunks SET doubts = '[[0, 2, \"reading_order\"]]'",
     "definition": "UPDATE definitions SET text = replace(text, 'means', 'excludes')",
     "title": "UPDATE versions SET title = 'Another agreement'",
+    "card": "UPDATE versions SET profile = replace(profile, 'Acme', 'Zeta')",
     "file": "UPDATE versions SET content_sha256 = '" + "0" * 64 + "'",
 }
 
@@ -43,7 +45,7 @@ async def service(folder, socket_dirs):
 
 def agreement(name):
     words = ["The Licensee shall not share the Data.", "“Data” means the prices."]
-    return Text(f"cme/{name}.txt", words, terms=[("Data", 1)])
+    return Text(f"cme/{name}.txt", words, terms=[("Data", 1)], profile=WHOLE)
 
 
 def change(folder, text, statement):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import pytest_asyncio
 
 from chassis.errors import ServiceError
 from chassis.status import upstream_errors
-from clausegate.corpus.v1 import chunk_pb2, span_pb2
+from clausegate.corpus.v1 import chunk_pb2, profile_pb2, span_pb2
 from clausegate.digests import contents_digest
 from clausegate.retrieval.v1 import document_service_pb2, index_service_pb2, retrieval_service_pb2
+from corpus.codec import to_message
+from corpus.profiles import MAX_TEXT
+from tests.cards import WHOLE
 from tests.contract.messages import reads_well
 from tests.contract.retrieval_index import STORES, Request, Text, running, with_digest
 
@@ -74,6 +79,7 @@ def whole(text):
     chunk.table_header, chunk.is_definitions = "Product | Fee", True
     document.hidden_characters, document.reference_marks, document.running_lines = 3, 5, 7
     document.scanned_pages.append(2)
+    document.profile.CopyFrom(to_message(WHOLE, profile_pb2.DocumentProfile))
     with_digest(chunk)
     definitions = text.definitions()
     sent = (*chunks.chunks.chunks, *definitions.definitions.definitions)
@@ -107,6 +113,15 @@ async def test_a_doubt_of_no_known_kind_is_refused(service, kind):
         await service.send([text.header(), chunks, text.definitions(), text.commit()])
 
     assert told.value.code == "INVALID_ARGUMENT"
+
+
+async def test_a_card_that_is_too_large_is_refused_by_the_path_of_its_field(service):
+    title = replace(WHOLE.title, text="x" * (MAX_TEXT + 1))
+
+    with pytest.raises(ServiceError) as told:
+        await service.put(replace(fees("card/a.txt", 400), profile=replace(WHOLE, title=title)))
+
+    assert (told.value.code, told.value.field) == ("INVALID_ARGUMENT", "commit.document.profile.title.text")
 
 
 async def test_a_new_version_replaces_the_old_one(service):

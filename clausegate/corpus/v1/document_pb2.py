@@ -22,18 +22,19 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from clausegate.corpus.v1 import profile_pb2 as clausegate_dot_corpus_dot_v1_dot_profile__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#clausegate/corpus/v1/document.proto\x12\x14\x63lausegate.corpus.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xda\x03\n\x08\x44ocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x0c\n\x04path\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12\x34\n\x06\x66ormat\x18\x05 \x01(\x0e\x32$.clausegate.corpus.v1.DocumentFormat\x12\x16\n\x0e\x63ontent_sha256\x18\x06 \x01(\t\x12\x12\n\ngeneration\x18\x07 \x01(\t\x12\x12\n\nsize_bytes\x18\x08 \x01(\x03\x12\x12\n\npage_count\x18\t \x01(\x05\x12\x18\n\x10unreadable_pages\x18\n \x03(\x05\x12\x13\n\x0b\x63hunk_count\x18\x0b \x01(\x05\x12\x18\n\x10\x64\x65\x66inition_count\x18\x0c \x01(\x05\x12.\n\nindexed_at\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x19\n\x11hidden_characters\x18\x0e \x01(\x05\x12\x15\n\rscanned_pages\x18\x0f \x03(\x05\x12\x17\n\x0freference_marks\x18\x10 \x01(\x05\x12\x15\n\rrunning_lines\x18\x11 \x01(\x05\x12\x17\n\x0f\x63ontents_sha256\x18\x1e \x01(\t\x12\x0e\n\x06\x64igest\x18\x1f \x01(\t*\xb6\x01\n\x0e\x44ocumentFormat\x12\x1f\n\x1b\x44OCUMENT_FORMAT_UNSPECIFIED\x10\x00\x12\x17\n\x13\x44OCUMENT_FORMAT_PDF\x10\x01\x12\x18\n\x14\x44OCUMENT_FORMAT_DOCX\x10\x02\x12\x18\n\x14\x44OCUMENT_FORMAT_HTML\x10\x03\x12\x1c\n\x18\x44OCUMENT_FORMAT_MARKDOWN\x10\x04\x12\x18\n\x14\x44OCUMENT_FORMAT_TEXT\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#clausegate/corpus/v1/document.proto\x12\x14\x63lausegate.corpus.v1\x1a\"clausegate/corpus/v1/profile.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x92\x04\n\x08\x44ocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x0c\n\x04path\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12\x34\n\x06\x66ormat\x18\x05 \x01(\x0e\x32$.clausegate.corpus.v1.DocumentFormat\x12\x16\n\x0e\x63ontent_sha256\x18\x06 \x01(\t\x12\x12\n\ngeneration\x18\x07 \x01(\t\x12\x12\n\nsize_bytes\x18\x08 \x01(\x03\x12\x12\n\npage_count\x18\t \x01(\x05\x12\x18\n\x10unreadable_pages\x18\n \x03(\x05\x12\x13\n\x0b\x63hunk_count\x18\x0b \x01(\x05\x12\x18\n\x10\x64\x65\x66inition_count\x18\x0c \x01(\x05\x12.\n\nindexed_at\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x19\n\x11hidden_characters\x18\x0e \x01(\x05\x12\x15\n\rscanned_pages\x18\x0f \x03(\x05\x12\x17\n\x0freference_marks\x18\x10 \x01(\x05\x12\x15\n\rrunning_lines\x18\x11 \x01(\x05\x12\x36\n\x07profile\x18\x12 \x01(\x0b\x32%.clausegate.corpus.v1.DocumentProfile\x12\x17\n\x0f\x63ontents_sha256\x18\x1e \x01(\t\x12\x0e\n\x06\x64igest\x18\x1f \x01(\t*\xb6\x01\n\x0e\x44ocumentFormat\x12\x1f\n\x1b\x44OCUMENT_FORMAT_UNSPECIFIED\x10\x00\x12\x17\n\x13\x44OCUMENT_FORMAT_PDF\x10\x01\x12\x18\n\x14\x44OCUMENT_FORMAT_DOCX\x10\x02\x12\x18\n\x14\x44OCUMENT_FORMAT_HTML\x10\x03\x12\x1c\n\x18\x44OCUMENT_FORMAT_MARKDOWN\x10\x04\x12\x18\n\x14\x44OCUMENT_FORMAT_TEXT\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.corpus.v1.document_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_DOCUMENTFORMAT']._serialized_start=572
-  _globals['_DOCUMENTFORMAT']._serialized_end=754
-  _globals['_DOCUMENT']._serialized_start=95
-  _globals['_DOCUMENT']._serialized_end=569
+  _globals['_DOCUMENTFORMAT']._serialized_start=664
+  _globals['_DOCUMENTFORMAT']._serialized_end=846
+  _globals['_DOCUMENT']._serialized_start=131
+  _globals['_DOCUMENT']._serialized_end=661
 # @@protoc_insertion_point(module_scope)

@@ -4,6 +4,7 @@ isort:skip_file
 """
 
 import builtins
+import clausegate.corpus.v1.profile_pb2
 import collections.abc
 import google.protobuf.descriptor
 import google.protobuf.internal.containers
@@ -79,6 +80,7 @@ class Document(google.protobuf.message.Message):
     SCANNED_PAGES_FIELD_NUMBER: builtins.int
     REFERENCE_MARKS_FIELD_NUMBER: builtins.int
     RUNNING_LINES_FIELD_NUMBER: builtins.int
+    PROFILE_FIELD_NUMBER: builtins.int
     CONTENTS_SHA256_FIELD_NUMBER: builtins.int
     DIGEST_FIELD_NUMBER: builtins.int
     document_id: builtins.str
@@ -98,8 +100,8 @@ class Document(google.protobuf.message.Message):
     content_sha256: builtins.str
     """SHA-256 of the file's bytes, 64 lower-case hexadecimal digits."""
     generation: builtins.str
-    """Names the indexed version: the same bytes, read by the same parser and cut by the same chunker, have the same
-    generation. Opaque; 1 to 64 bytes in UTF-8.
+    """Names the indexed version: the same bytes, read by the same parser, cut by the same chunker and given a card by
+    the same rules, have the same generation. Opaque; 1 to 64 bytes in UTF-8.
     """
     size_bytes: builtins.int
     """Size of the file in bytes."""
@@ -145,6 +147,12 @@ class Document(google.protobuf.message.Message):
         was indexed before releases kept them.
         """
 
+    @property
+    def profile(self) -> clausegate.corpus.v1.profile_pb2.DocumentProfile:
+        """The card: title, parties and dates, each with where the text states it. Unset for a version that was indexed
+        before releases made cards, and for one of which none could be made, which ingest's log tells.
+        """
+
     def __init__(
         self,
         *,
@@ -165,10 +173,11 @@ class Document(google.protobuf.message.Message):
         scanned_pages: collections.abc.Iterable[builtins.int] | None = ...,
         reference_marks: builtins.int = ...,
         running_lines: builtins.int = ...,
+        profile: clausegate.corpus.v1.profile_pb2.DocumentProfile | None = ...,
         contents_sha256: builtins.str = ...,
         digest: builtins.str = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["indexed_at", b"indexed_at"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["chunk_count", b"chunk_count", "content_sha256", b"content_sha256", "contents_sha256", b"contents_sha256", "definition_count", b"definition_count", "digest", b"digest", "document_id", b"document_id", "format", b"format", "generation", b"generation", "hidden_characters", b"hidden_characters", "indexed_at", b"indexed_at", "page_count", b"page_count", "path", b"path", "reference_marks", b"reference_marks", "running_lines", b"running_lines", "scanned_pages", b"scanned_pages", "size_bytes", b"size_bytes", "source", b"source", "title", b"title", "unreadable_pages", b"unreadable_pages"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["indexed_at", b"indexed_at", "profile", b"profile"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["chunk_count", b"chunk_count", "content_sha256", b"content_sha256", "contents_sha256", b"contents_sha256", "definition_count", b"definition_count", "digest", b"digest", "document_id", b"document_id", "format", b"format", "generation", b"generation", "hidden_characters", b"hidden_characters", "indexed_at", b"indexed_at", "page_count", b"page_count", "path", b"path", "profile", b"profile", "reference_marks", b"reference_marks", "running_lines", b"running_lines", "scanned_pages", b"scanned_pages", "size_bytes", b"size_bytes", "source", b"source", "title", b"title", "unreadable_pages", b"unreadable_pages"]) -> None: ...
 
 Global___Document: typing_extensions.TypeAlias = Document

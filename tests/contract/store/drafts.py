@@ -15,6 +15,7 @@ import numpy as np
 from corpus.chunks import Chunk, ChunkId, ContextPart, TextDoubt, TextDoubtKind
 from corpus.definitions import Definition
 from corpus.documents import Document, DocumentId, Generation, Version
+from corpus.profiles import DocumentProfile
 from corpus.spans import PageSpan, SectionSpan, Span
 from corpus.stems import stems_of
 from services.retrieval.corpus import EmbeddedChunk, Vector
@@ -60,6 +61,7 @@ class Draft:
     scanned_pages: tuple[int, ...] = ()
     reference_marks: int = 0
     running_lines: int = 0
+    profile: DocumentProfile | None = None
     lead_in: str = ""
     doubtful: bool = False
     title: str = "Agreement"
@@ -97,6 +99,7 @@ class Draft:
             scanned_pages=self.scanned_pages,
             reference_marks=self.reference_marks,
             running_lines=self.running_lines,
+            profile=self.profile,
         )
 
     @property

@@ -5,6 +5,7 @@ from corpus.documents import DocumentId
 from corpus.stems import stems_of
 from services.retrieval.corpus import Scope
 from services.retrieval.store.port import Coverage, IndexCounts, SourceCounts
+from tests.cards import WHOLE
 from tests.contract.store.drafts import Draft, put, recently
 
 ALL = Scope()
@@ -83,6 +84,7 @@ async def test_document_comes_back_as_it_was_committed(store):
         scanned_pages=(3, 8),
         reference_marks=11,
         running_lines=18,
+        profile=WHOLE,
         title="Größe",
     )
     committed = await put(store, draft)

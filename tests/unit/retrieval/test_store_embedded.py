@@ -92,7 +92,7 @@ async def test_index_without_what_was_added_since_is_opened_and_gets_it(tmp_path
         assert (await store.staged(FEES.version)) == dict.fromkeys(FEES.ids, "")
         old = await store.document(FEES.version.document_id)
         assert (old.hidden_characters, old.scanned_pages) == (0, ())
-        assert (old.reference_marks, old.running_lines) == (0, 0)
+        assert (old.reference_marks, old.running_lines, old.profile) == (0, 0, None)
         chunk = (await store.chunks(FEES.ids))[FEES.ids[0]]
         assert (chunk.context_before, chunk.context_after, chunk.doubts) == ((), (), ())
         assert await store.records.create_project(project)
@@ -134,12 +134,12 @@ def opened_files():
     return [Path(os.readlink(each)) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
 
 
-@pytest.mark.parametrize("layout", [0, 2, 8, 99])
+@pytest.mark.parametrize("layout", [0, 2, 9, 99])
 async def test_index_of_any_other_layout_is_refused(tmp_path, layout):
     async with opened(tmp_path):
         pass
     edit(tmp_path, f"UPDATE meta SET value = {layout} WHERE key = 'schema'")
-    with pytest.raises(StoreUnavailable, match=f"layout {layout}, this release reads 7"):
+    with pytest.raises(StoreUnavailable, match=f"layout {layout}, this release reads 8"):
         await open_store(tmp_path, "model", DIMENSION)
 
 

@@ -18,7 +18,7 @@ def test_a_document_that_was_stored_before_hidden_text_was_kept_has_none():
     properties = document_object(document, 1, ()).properties
     record = json.loads(properties["record"])
     del record["hidden_characters"], record["scanned_pages"]
-    del record["reference_marks"], record["running_lines"]
+    del record["reference_marks"], record["running_lines"], record["profile"]
 
     assert read_document({**properties, "record": json.dumps(record)}) == document
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chassis.folders import private_file
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 # Vectors and codes have tables of their own: codes are read through at start, vectors a few at a time, and
 # neither should drag the texts along. Codes repeat the version for the same reason.
 SCHEMA = """
@@ -91,6 +91,7 @@ ALTER TABLE chunks ADD COLUMN digest TEXT NOT NULL DEFAULT '';
 ALTER TABLE definitions ADD COLUMN digest TEXT NOT NULL DEFAULT '';
 DELETE FROM versions WHERE NOT live;
 """,
+    8: "ALTER TABLE versions ADD COLUMN profile TEXT",
 }
 """What a layout has beyond the one before it. An index of that one only lacks it: it is added when the index
 is opened, and nothing need be ingested again. Bodies come last: lists do not read them."""

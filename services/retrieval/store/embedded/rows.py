@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from corpus.chunks import Chunk, ChunkId, ContextPart, TextDoubt, TextDoubtKind
 from corpus.definitions import Definition
 from corpus.documents import Document, DocumentFormat, DocumentId, Generation
+from corpus.plain import from_plain
+from corpus.profiles import DocumentProfile
 from corpus.spans import PageSpan, SectionSpan, Span
 from services.retrieval.corpus import EmbeddedChunk, Passage, Scope, Vectors
 from services.retrieval.terms import fold_term
@@ -44,7 +47,7 @@ MAKE_LIVE = """
         unreadable_pages = :unreadable_pages, chunk_count = :chunk_count,
         definition_count = :definition_count, window_count = :window_count, indexed_at = :indexed_at,
         hidden_characters = :hidden_characters, scanned_pages = :scanned_pages,
-        reference_marks = :reference_marks, running_lines = :running_lines,
+        reference_marks = :reference_marks, running_lines = :running_lines, profile = :profile,
         contents_sha256 = :contents_sha256, digest = :digest
     WHERE number = :number
 """
@@ -199,6 +202,7 @@ def document_values(number: int, window_count: int, document: Document) -> dict[
         "scanned_pages": json.dumps(document.scanned_pages),
         "reference_marks": document.reference_marks,
         "running_lines": document.running_lines,
+        "profile": json.dumps(asdict(document.profile)) if document.profile else None,
         "contents_sha256": document.contents_sha256,
         "digest": document.digest,
     }
@@ -224,6 +228,7 @@ def read_document(row: sqlite3.Row) -> Document:
         scanned_pages=tuple(json.loads(row["scanned_pages"])),
         reference_marks=row["reference_marks"],
         running_lines=row["running_lines"],
+        profile=from_plain(json.loads(row["profile"]), DocumentProfile) if row["profile"] else None,
         contents_sha256=row["contents_sha256"],
         digest=row["digest"],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -16,6 +16,8 @@ from weaviate.collections.classes.internal import Object
 from corpus.chunks import Chunk, ChunkId, ContextPart, TextDoubt, TextDoubtKind
 from corpus.definitions import Definition
 from corpus.documents import Document, DocumentFormat, DocumentId, Generation, Version
+from corpus.plain import from_plain
+from corpus.profiles import DocumentProfile
 from corpus.spans import PageSpan, SectionSpan, Span
 from corpus.stems import stems_of
 from services.retrieval.corpus import EmbeddedChunk, Passage, Vectors
@@ -195,6 +197,7 @@ def read_document(values: Values) -> Document:
         "unreadable_pages": tuple(record["unreadable_pages"]),
         # Records that were written before these were kept lack them.
         "scanned_pages": tuple(record.get("scanned_pages", ())),
+        "profile": from_plain(record["profile"], DocumentProfile) if record.get("profile") else None,
         "indexed_at": datetime.fromisoformat(values["indexed_at"]),
     }
     return _value(Document, record)
@@ -213,7 +216,8 @@ def _value(of: type[Recorded], record: Mapping[str, Any]) -> Recorded:
 
 
 def _record(value: Chunk | Definition | Document) -> str:
-    """All fields by name but the time of the flip, which is not known yet; what is in them is lists.
+    """All fields by name but the time of the flip, which is not known yet; what is in them is lists, and
+    a card, whose fields are named.
 
     Document and generation are one entry, `version`: records are read by other releases.
     """
@@ -226,7 +230,9 @@ def _record(value: Chunk | Definition | Document) -> str:
     return json.dumps(named, default=_parts)
 
 
-def _parts(value: Span | PageSpan | SectionSpan | ContextPart | TextDoubt) -> list[object]:
+def _parts(value: Span | PageSpan | SectionSpan | ContextPart | TextDoubt | DocumentProfile) -> object:
+    if isinstance(value, DocumentProfile):
+        return asdict(value)
     return [getattr(value, field.name) for field in fields(value)]
 
 
