@@ -1,7 +1,7 @@
 """The upload is the job: receive, read, index, archive, in an order that a crash at any moment cannot hurt.
 
-1. Already visible (same bytes, same chunker) and archived: the receipt comes at once.
-2. Bytes are spooled and hashed; a child process parses them and cuts chunks.
+1. Already visible (same bytes, same code) and archived: the receipt comes at once.
+2. Bytes are spooled and hashed; a child process parses them, cuts chunks and makes the card.
 3. The original is archived beside the old one.
 4. The index makes the new version visible in one step.
 5. The archive lets the old original go.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
@@ -34,6 +35,7 @@ from services.ingest.latest_progress import LatestProgress
 from services.ingest.parsing.formats import PARSER_VERSION
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.pool import ParserPool
+from services.ingest.profile import PROFILE_VERSION
 from services.ingest.reading import Job, Reading
 from services.ingest.records import (
     Event,
@@ -48,6 +50,7 @@ from services.ingest.spool import SpooledFile, spooled
 
 RETRY_AFTER_SECONDS = 5.0
 """A document takes seconds; sooner makes no sense."""
+logger = logging.getLogger(__name__)
 _SHA256 = re.compile(r"(?:[0-9a-f]{64})?")
 
 
@@ -77,8 +80,10 @@ class PipelineLimits:
 
 
 def generation_of(content_sha256: str, limits: ChunkLimits) -> Generation:
-    """Names a version: the same bytes, read and cut by the same code, have the same 32 hexadecimal digits."""
-    made_by = f"{content_sha256}\n{PARSER_VERSION}\n{CHUNKER_VERSION}\n{limits}"
+    """Names a version: the same bytes, which the same code reads, cuts and makes a card of, have the same 32
+    hexadecimal digits.
+    """
+    made_by = f"{content_sha256}\n{PARSER_VERSION}\n{CHUNKER_VERSION}\n{PROFILE_VERSION}\n{limits}"
     return Generation(hashlib.sha256(made_by.encode()).hexdigest()[:32])
 
 
@@ -262,7 +267,11 @@ class Pipeline:
 
         job = Job(file.path, origin, self._limits.parsing, self._limits.chunks)
         with stage("parse"):
-            return await self._parsers.read(job, report_reading)
+            reading = await self._parsers.read(job, report_reading)
+        if reading.profile_failure:
+            extra = {"document": origin.document_id, "failure": reading.profile_failure}
+            logger.error("no card could be made of a document", extra=extra)
+        return reading
 
     async def _publish(
         self, announced: Announcement, file: SpooledFile, origin: Origin, reading: Reading, report: Report
@@ -303,4 +312,5 @@ def _record(origin: Origin, file: SpooledFile, reading: Reading) -> Document:
         scanned_pages=reading.scanned_pages,
         reference_marks=reading.reference_marks,
         running_lines=reading.running_lines,
+        profile=reading.profile,
     )

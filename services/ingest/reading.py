@@ -1,22 +1,30 @@
-"""From a file to what the index is to hold of it: parse, cut, find definitions. Runs in the child process."""
+"""From a file to what the index is to hold of it: parse, cut, find definitions, make the card.
+
+Runs in the child process.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import extract_tb
 
 from corpus.chunks import Chunk
 from corpus.definitions import Definition
 from corpus.documents import DocumentFormat
+from corpus.profiles import DocumentProfile
 from services.ingest import chunking, definitions
 from services.ingest.chunking import ChunkLimits, Origin
+from services.ingest.documents import ExtractedDocument
 from services.ingest.errors import DocumentEmpty
 from services.ingest.parsing.formats import format_of, parse
 from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.profile import profile_of
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage (`parsing` or `chunking`), units done and units in all (0 while not known)."""
+ProfileOf = Callable[[ExtractedDocument, str], DocumentProfile]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +52,12 @@ class Reading:
     """See `ExtractedDocument`."""
     chunks: tuple[Chunk, ...]
     definitions: tuple[Definition, ...]
+    profile: DocumentProfile | None = None
+    profile_failure: str = ""
+    """Which rule failed where there is no card; nothing of the document stands in it."""
 
 
-def read(job: Job, progress: Progress) -> Reading:
+def read(job: Job, progress: Progress, make_profile: ProfileOf = profile_of) -> Reading:
     """Read a file; raises the errors of `READING_ERRORS`."""
     document = parse(
         job.file,
@@ -59,6 +70,7 @@ def read(job: Job, progress: Progress) -> Reading:
     if not chunks:
         raise DocumentEmpty("The file holds no words.", field="path")
     found = definitions.find(document, chunks, job.origin)
+    profile, failure = _profile(document, job.origin.path, make_profile)
     progress("chunking", len(chunks), len(chunks))
     return Reading(
         format=document.format,
@@ -71,4 +83,17 @@ def read(job: Job, progress: Progress) -> Reading:
         running_lines=document.running_lines,
         chunks=chunks,
         definitions=found,
+        profile=profile,
+        profile_failure=failure,
     )
+
+
+def _profile(
+    document: ExtractedDocument, path: str, make_profile: ProfileOf
+) -> tuple[DocumentProfile | None, str]:
+    """The card of a document, or why there is none."""
+    try:
+        return make_profile(document, path), ""
+    except Exception as error:  # noqa: BLE001 - whatever its rules trip over, the document can still be cited
+        last = extract_tb(error.__traceback__)[-1]
+        return None, f"{type(error).__name__} in {last.name}, line {last.lineno}"

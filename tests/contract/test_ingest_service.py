@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
@@ -27,8 +28,16 @@ from clausegate.retrieval.v1 import (
     index_service_pb2,
     index_service_pb2_grpc,
 )
+from services.ingest.addresses import DocumentAddress
+from services.ingest.archive import Archive
+from services.ingest.chunking import ChunkLimits
 from services.ingest.errors import DocumentNotFound
+from services.ingest.index_client import IndexClient
+from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.pipeline import Announcement, Pipeline, PipelineLimits
+from services.ingest.reading import read
 from services.ingest.settings import IngestSettings
+from services.ingest.spool import prepare_spool
 from services.ingest.wiring import ingest
 from tests.contract.messages import reads_well
 
@@ -169,10 +178,8 @@ class Stack:
 
 
 @asynccontextmanager
-async def running(
-    folder: Path, index: Index | None = None, name: str = "", **changes
-) -> AsyncIterator[Stack]:
-    index = index or Index()
+async def indexing(folder: Path, index: Index, name: str = "") -> AsyncIterator[str]:
+    """Serve the index; yields its address."""
     services = Services(
         names=(
             "clausegate.retrieval.v1.IndexService",
@@ -180,7 +187,16 @@ async def running(
         ),
         register=index.register,
     )
-    async with serving(f"unix:{folder}/r{name}", [services]) as retrieval:
+    async with serving(f"unix:{folder}/r{name}", [services]) as address:
+        yield address
+
+
+@asynccontextmanager
+async def running(
+    folder: Path, index: Index | None = None, name: str = "", **changes
+) -> AsyncIterator[Stack]:
+    index = index or Index()
+    async with indexing(folder, index, name) as retrieval:
         settings = IngestSettings(
             data_dir=folder, ingest_address=f"unix:{folder}/i{name}", retrieval_address=retrieval, **changes
         )
@@ -219,6 +235,49 @@ async def test_a_new_file_is_created_with_its_chunks(stack):
     text = AGREEMENT.decode()
     for chunk in stack.index.chunks["cme/terms/licence.txt"]:
         assert chunk.text == text[chunk.span.start : chunk.span.end]
+
+
+async def test_a_document_reaches_the_index_with_its_card(stack):
+    content = b"LEASE AGREEMENT\n\nThis Lease Agreement is made as of July 1, 2020.\n"
+
+    receipt = await stack.receipt("a.txt", content)
+
+    profile = receipt.document.profile
+    assert (profile.title.text, profile.dated.iso) == ("Lease Agreement", "2020-07-01")
+    assert content.decode()[profile.dated.span.start : profile.dated.span.end] == "July 1, 2020"
+    assert stack.index.documents["cme/a.txt"] == receipt.document
+
+
+class ChildWithoutCards:
+    """A child process whose rules of cards fail."""
+
+    async def read(self, job, progress):
+        def failing(document, file_name):
+            raise IndexError
+
+        return read(job, progress, failing)
+
+
+async def test_a_document_whose_card_fails_is_indexed_without_it_and_the_log_says_so(tmp_path, caplog):
+    index = Index()
+    limits = PipelineLimits(10_000, 9.0, 1, 1, ParsingLimits(), ChunkLimits())
+    announced = Announcement("default", DocumentAddress("cme", "a.txt"), "", 0)
+    archive, spool = Archive(tmp_path / "archive"), tmp_path / "archive" / ".spool"
+    prepare_spool(spool)
+    with caplog.at_level(logging.ERROR):
+        async with indexing(tmp_path, index) as address, open_channel(address) as channel:
+            pipeline = Pipeline(limits, ChildWithoutCards(), IndexClient(channel, 9.0, 9.0), archive, spool)
+            *_, receipt = [event async for event in pipeline.ingest(announced, pieces(AGREEMENT))]
+
+    assert receipt.document.profile is None
+    assert not index.documents["cme/a.txt"].HasField("profile")
+    (logged,) = [record for record in caplog.records if "card" in record.msg]
+    assert logged.document == "cme/a.txt"
+    assert logged.failure.startswith("IndexError in failing")
+
+
+async def pieces(content):
+    yield content
 
 
 async def test_a_pdf_keeps_its_pages(stack):

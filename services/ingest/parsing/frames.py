@@ -14,6 +14,8 @@ from typing import IO, Any, TypeVar
 from corpus.chunks import Chunk, ContextPart, TextDoubt, TextDoubtKind
 from corpus.definitions import Definition
 from corpus.documents import DocumentFormat
+from corpus.plain import from_plain
+from corpus.profiles import DocumentProfile
 from corpus.spans import PageSpan, SectionSpan, Span
 from services.ingest.chunking import ChunkLimits, Origin
 from services.ingest.parsing.limits import ParsingLimits
@@ -86,6 +88,8 @@ def reading_to_messages(reading: Reading) -> Iterator[Message]:
             "hidden_characters": reading.hidden_characters,
             "reference_marks": reading.reference_marks,
             "running_lines": reading.running_lines,
+            "profile": reading.profile,
+            "profile_failure": reading.profile_failure,
         }
     }
 
@@ -117,6 +121,8 @@ class ReadingAssembler:
             hidden_characters=rest["hidden_characters"],
             reference_marks=rest["reference_marks"],
             running_lines=rest["running_lines"],
+            profile=from_plain(rest["profile"], DocumentProfile) if rest["profile"] else None,
+            profile_failure=rest["profile_failure"],
             chunks=tuple(self._chunks),
             definitions=tuple(self._definitions),
         )

@@ -9,10 +9,22 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from corpus.profiles import DocumentProfile, OtherName, OtherNameKind, Party
+from chassis.limits.size import holds_controls
+from corpus.profiles import (
+    MAX_OTHER_NAMES,
+    MAX_PARTIES,
+    MAX_TEXT,
+    DocumentProfile,
+    OtherName,
+    OtherNameKind,
+    Party,
+)
 from services.ingest.documents import ExtractedDocument
 from services.ingest.profile import dates, other_names, parties, titles
 from services.ingest.profile.passage import Passage, passage
+
+PROFILE_VERSION = "1"
+"""Changes with every change of what a card says."""
 
 _OPENING = 8_000
 """Code points at the top that are read, or the first two pages where they are longer."""
@@ -41,14 +53,16 @@ def profile_of(document: ExtractedDocument, file_name: str) -> DocumentProfile:
     starts, ends = parties.preamble(opening)
     made = dates.dated(opening, signatures, starts, ends)
     named, filed_under = _with_file_name(parties.find(opening, signatures), file_name)
-    return DocumentProfile(
-        title=title,
-        kind=titles.kind_of(title),
-        parties=named,
-        dated=made,
-        effective=dates.effective(opening, starts, ends, made),
-        amends=titles.amended(opening, title, made),
-        filed_under=filed_under,
+    return _within_limits(
+        DocumentProfile(
+            title=title,
+            kind=titles.kind_of(title),
+            parties=named,
+            dated=made,
+            effective=dates.effective(opening, starts, ends, made),
+            amends=titles.amended(opening, title, made),
+            filed_under=filed_under,
+        )
     )
 
 
@@ -87,3 +101,26 @@ def _with_file_name(found: tuple[Party, ...], file_name: str) -> tuple[tuple[Par
             named = replace(party, other_names=(*party.other_names, other))
             return (*found[:index], named, *found[index + 1 :]), None
     return found, written if other_names.names_company(written) else None
+
+
+def _within_limits(profile: DocumentProfile) -> DocumentProfile:
+    """The card without what is too long for a name, and without more parties and names than a card holds."""
+    parties = (
+        replace(party, other_names=tuple(other for other in party.other_names if _is_short(other.text)))
+        for party in profile.parties
+        if _is_short(party.name)
+    )
+    title, amends, filed_under = profile.title, profile.amends, profile.filed_under
+    return replace(
+        profile,
+        title=title if title and _is_short(title.text) else None,
+        parties=tuple(replace(party, other_names=party.other_names[:MAX_OTHER_NAMES]) for party in parties)[
+            :MAX_PARTIES
+        ],
+        amends=amends if amends and _is_short(amends.title) else None,
+        filed_under=filed_under if filed_under and _is_short(filed_under) else None,
+    )
+
+
+def _is_short(words: str) -> bool:
+    return 0 < len(words) <= MAX_TEXT and not holds_controls(words)

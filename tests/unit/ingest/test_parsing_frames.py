@@ -9,6 +9,7 @@ from services.ingest.chunking import ChunkLimits, Origin
 from services.ingest.documents import Block, BlockKind, ExtractedDocument
 from services.ingest.parsing.frames import LENGTH, ReadingAssembler, encode, reading_to_messages
 from services.ingest.reading import Reading
+from tests.cards import WHOLE
 
 ORIGIN = Origin("cme/a.txt", "cme", "a.txt", "g1", "a.txt")
 
@@ -36,6 +37,6 @@ def test_every_field_of_a_reading_crosses_the_process():
         context_after=(part,),
         doubts=tuple(TextDoubt(span, kind) for kind in TextDoubtKind),
     )
-    reading = Reading(DocumentFormat.PDF, "T", 9, (1,), (2, 3), 4, 5, 6, (chunk,), ())
+    reading = Reading(DocumentFormat.PDF, "T", 9, (1,), (2, 3), 4, 5, 6, (chunk,), (), WHOLE, "why")
 
     assert crossed(reading) == reading

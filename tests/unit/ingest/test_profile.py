@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.profiles import (
+    MAX_OTHER_NAMES,
+    MAX_PARTIES,
     DatePrecision,
     DocumentKind,
     DocumentProfile,
@@ -20,6 +22,7 @@ from services.ingest.documents import Block, BlockKind, DocumentFormat, Extracte
 from services.ingest.parsing.formats import format_of, parse
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.profile import profile_of
+from services.retrieval.profiles import check_profile
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "corpus"
 
@@ -507,6 +510,30 @@ def test_a_card_states_words_of_its_text(text, file_name):
     for date in dates_of(found):
         assert 0 <= date.span.start < date.span.end <= len(text)
         assert date.iso[2:4] in text[date.span.start : date.span.end]
+
+
+@given(TEXTS, st.text(max_size=40))
+def test_the_index_takes_the_card_of_any_text(text, file_name):
+    check_profile("profile", card(text, file_name=file_name))
+
+
+def test_a_name_that_is_too_long_for_one_is_left_out():
+    long = " ".join(["Wintergreen-Marketing-And-Distribution-Partners"] * 8)
+    found = card(f"THIS AGREEMENT is made by and between Acme, Inc., {long}, Inc. and Zeta GmbH, who agree.")
+    names = [party.name for party in found.parties]
+    assert (names[0], names[-1], len(names)) == ("Acme, Inc.", "Zeta GmbH", 2)
+
+
+def test_a_card_holds_so_many_parties():
+    many = ", ".join(f"Acme{number}, Inc." for number in range(MAX_PARTIES + 9))
+    found = card(f"THIS AGREEMENT is made by and between {many} and Zeta GmbH, who agree.")
+    assert len(found.parties) == MAX_PARTIES
+
+
+def test_a_party_holds_so_many_other_names():
+    many = "”, “".join(f"Name{number}" for number in range(MAX_OTHER_NAMES + 9))
+    found = card(f"THIS AGREEMENT is made by and between Acme, Inc. (“{many}”) and Zeta GmbH, who agree.")
+    assert len(found.parties[0].other_names) == MAX_OTHER_NAMES
 
 
 @given(TEXTS)
