@@ -26,6 +26,12 @@ class QueryOptions(Scope, total=False):
     dry_run: bool
 
 
+class EachOptions(Scope, total=False):
+    """See `clausegate.answer.v1.QueryEachRequest`."""
+
+    max_cost_usd: float | None
+
+
 class SnippetOptions(TypedDict, total=False):
     """See `clausegate.answer.v1.ExtractSnippetsRequest`."""
 

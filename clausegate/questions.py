@@ -14,6 +14,8 @@ from clausegate.answer.v1.grounding_service_pb2 import (
 )
 from clausegate.answer.v1.grounding_service_pb2_grpc import GroundingServiceStub
 from clausegate.answer.v1.query_service_pb2 import (
+    QueryEachRequest,
+    QueryEachResponse,
     QueryRequest,
     QueryResponse,
     StreamQueryRequest,
@@ -24,7 +26,7 @@ from clausegate.answer.v1.research_service_pb2 import ExtractSnippetsRequest, Ex
 from clausegate.answer.v1.research_service_pb2_grpc import ResearchServiceStub
 from clausegate.connection import Connection, Reach
 from clausegate.corpus.v1.citation_pb2 import Citation
-from clausegate.options import QueryOptions, Scope, SnippetOptions
+from clausegate.options import EachOptions, QueryOptions, Scope, SnippetOptions
 
 
 class Questions(Connection):
@@ -48,6 +50,16 @@ class Questions(Connection):
         """The same as events; the last is `completed`. Closing the iterator cancels the work."""
         request = StreamQueryRequest(query=query, **options)
         return self._events(self._queries.StreamQuery, request, deadline_seconds)
+
+    def query_each(
+        self, queries: Iterable[str], *, deadline_seconds: float | None = None, **options: Unpack[EachOptions]
+    ) -> AsyncIterator[QueryEachResponse]:
+        """Questions asked of each document by itself: `begun`, every `cell` in order, and `completed`.
+
+        A cell that fails says so and the others go on. Closing the iterator cancels the work.
+        """
+        request = QueryEachRequest(queries=queries, **options)
+        return self._events(self._queries.QueryEach, request, deadline_seconds)
 
     def snippets(
         self,

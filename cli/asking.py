@@ -11,12 +11,13 @@ import typer
 from google.protobuf.json_format import MessageToJson
 from rich.markup import escape
 
-from clausegate import QueryOptions
+from clausegate import EachOptions, QueryOptions
 from clausegate.answer.v1.answer_pb2 import Outcome
 from clausegate.answer.v1.debug_pb2 import DebugRecord
 from clausegate.answer.v1.query_service_pb2 import QueryResponse, StreamQueryResponse
 from cli.connection import Services
 from cli.costs import model_notes, print_dry_run
+from cli.each import ask_each
 from cli.errors import CommandError
 from cli.explaining import print_explanation
 from cli.output import Output
@@ -33,9 +34,16 @@ EXIT_CODES = {Outcome.OUTCOME_RELATED: RELATED, Outcome.OUTCOME_REFUSED: REFUSED
 
 @app.command()
 def ask(  # noqa: PLR0913 - the options of a command are its parameters
-    question: str,
+    question: Annotated[
+        list[str], typer.Argument(metavar="QUESTION", help="With --each there may be several.")
+    ],
     sources: Sources = "",
     document: Documents = None,
+    each: Annotated[bool, typer.Option("--each", help="Ask every document by itself.")] = False,
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", dir_okay=False, help="Write documents by questions to a file (--each)."),
+    ] = None,
     gate: Annotated[bool, typer.Option("--gate/--no-gate", help="Whether weak evidence is refused.")] = True,
     grading: Annotated[
         bool, typer.Option("--grading/--no-grading", help="Whether candidates are graded before the gate.")
@@ -66,9 +74,17 @@ def ask(  # noqa: PLR0913 - the options of a command are its parameters
 ) -> None:
     """Answer a question with citations, show what is only related to it, or refuse it.
 
-    Exit codes: 0 answered, 4 only related, 3 refused.
+    Exit codes: 0 answered, 4 only related, 3 refused. With --each 0, or 1 where a question failed.
     """
     output = Output(json)
+    services = Services(server, data, log_queries=log_queries, record=record, replay=replay)
+    if each:
+        if not (gate and grading) or dry_run or full or debug or explain:
+            raise typer.BadParameter("goes with --csv, --json and where to ask alone", param_hint="--each")
+        scope = EachOptions(sources=split(sources), document_ids=document or [], max_cost_usd=max_cost)
+        run(ask_each(services, question, scope, csv, output), output)
+    if csv is not None or len(question) > 1:
+        raise typer.BadParameter("goes with --each", param_hint="--csv" if csv else "more than one QUESTION")
     options = QueryOptions(
         sources=split(sources),
         document_ids=document or [],
@@ -78,8 +94,7 @@ def ask(  # noqa: PLR0913 - the options of a command are its parameters
         max_cost_usd=max_cost,
         dry_run=dry_run,
     )
-    services = Services(server, data, log_queries=log_queries, record=record, replay=replay)
-    run(_ask(services, question, options, Shown(full, debug, explain), output), output)
+    run(_ask(services, question[0], options, Shown(full, debug, explain), output), output)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,9 @@ def check_count(field: str, values: Sequence[object], at_most: int) -> None:
         raise InvalidInput(f"At most {at_most:,} may be given.", field=field)
 
 
-def check_names(field: str, names: Sequence[str]) -> None:
-    """Raise `InvalidInput` unless names could exist, and are not too many."""
-    check_count(field, names, MAX_NAMES)
+def check_names(field: str, names: Sequence[str], limit: int = MAX_NAMES) -> None:
+    """Raise `InvalidInput` unless names could exist, and are at most `limit`."""
+    check_count(field, names, limit)
     for number, name in enumerate(names):
         if not 0 < len(name.encode()) <= MAX_NAME_BYTES:
             raise InvalidInput(f"Must have 1 to {MAX_NAME_BYTES:,} bytes.", field=f"{field}[{number}]")

@@ -27,15 +27,16 @@ class Question:
 
 def check(question: Question) -> None:
     """Raise `InvalidInput`, naming the field, unless the question keeps the limits of its request."""
-    _check_query(question.query)
+    check_query(question.query)
     check_names("sources", question.sources)
     check_names("document_ids", question.document_ids)
 
 
-def _check_query(query: str) -> None:
+def check_query(query: str, field: str = "query") -> None:
+    """Raise `InvalidInput`, naming the field, unless the words of a question are some and not too many."""
     if not query.strip():
-        raise InvalidInput("The question must not be empty.", field="query")
+        raise InvalidInput("The question must not be empty.", field=field)
     if len(query) > MAX_QUERY_CHARACTERS:
-        raise InvalidInput(f"The question is longer than {MAX_QUERY_CHARACTERS:,} characters.", field="query")
+        raise InvalidInput(f"The question is longer than {MAX_QUERY_CHARACTERS:,} characters.", field=field)
     if holds_controls(query):
-        raise InvalidInput("The question holds control characters.", field="query")
+        raise InvalidInput("The question holds control characters.", field=field)

@@ -42,6 +42,7 @@ from services.answer.clients.articles import ArticlesClient
 from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
 from services.answer.contracts.completion import Completer
 from services.answer.evidence.policy import Policy
+from services.answer.query.each import QueryingEach
 from services.answer.query.querying import Querying
 from services.answer.query_generation import QueryGeneration
 from services.answer.records.audit import Records
@@ -143,17 +144,16 @@ def _servicers(tools: _Tools, hints: Hints) -> _Servicers:
     retrieval, completer, tasks, signer = tools.retrieval, tools.completer, tools.tasks, tools.signer
     policy, policy_sha256 = tools.policy, tools.policy.sha256()
     extractor = Extractor(retrieval, completer, tools.counter, policy, signer)
+    querying = Querying(
+        retrieval=retrieval,
+        completer=completer,
+        counter=tools.counter,
+        policy=policy,
+        tasks=tasks,
+        signer=signer,
+    )
     return _Servicers(
-        query=QueryServicer(
-            Querying(
-                retrieval=retrieval,
-                completer=completer,
-                counter=tools.counter,
-                policy=policy,
-                tasks=tasks,
-                signer=signer,
-            )
-        ),
+        query=QueryServicer(querying, QueryingEach(querying, retrieval)),
         generation=QueryGenerationServicer(QueryGeneration(completer, tasks, hints)),
         research=ResearchServicer(Research(retrieval, extractor, policy, tasks, tools.extractions)),
         article=ArticleServicer(

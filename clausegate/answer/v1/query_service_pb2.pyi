@@ -555,3 +555,207 @@ class StreamQueryResponse(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["retrieved", "graded", "gated", "supporting_clauses", "statement", "definition", "note", "refused", "estimated", "completed"] | None: ...
 
 Global___StreamQueryResponse: typing_extensions.TypeAlias = StreamQueryResponse
+
+@typing.final
+class QueryEachRequest(google.protobuf.message.Message):
+    """What to ask, and of which documents."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    QUERIES_FIELD_NUMBER: builtins.int
+    SOURCES_FIELD_NUMBER: builtins.int
+    DOCUMENT_IDS_FIELD_NUMBER: builtins.int
+    MAX_COST_USD_FIELD_NUMBER: builtins.int
+    max_cost_usd: builtins.float
+    """What the models of all cells may cost, in US dollars at the price table of the settings: FAILED_PRECONDITION
+    with reason BUDGET_EXCEEDED before a call that could cost more than is left. Cells are asked one after the
+    other then. Unset means no limit; below 0 is INVALID_ARGUMENT.
+    """
+    @property
+    def queries(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """The questions, 1 to 20, each as `QueryRequest.query`. Required."""
+
+    @property
+    def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Ask the documents of these sources; empty means all. At most 100; one without documents is NOT_FOUND."""
+
+    @property
+    def document_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Ask these documents; empty means all of `sources`. At most 1,000; an unknown one is NOT_FOUND.
+        Questions times documents are at most 5,000.
+        """
+
+    def __init__(
+        self,
+        *,
+        queries: collections.abc.Iterable[builtins.str] | None = ...,
+        sources: collections.abc.Iterable[builtins.str] | None = ...,
+        document_ids: collections.abc.Iterable[builtins.str] | None = ...,
+        max_cost_usd: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_max_cost_usd", b"_max_cost_usd", "max_cost_usd", b"max_cost_usd"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_max_cost_usd", b"_max_cost_usd", "document_ids", b"document_ids", "max_cost_usd", b"max_cost_usd", "queries", b"queries", "sources", b"sources"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_max_cost_usd", b"_max_cost_usd"]) -> typing.Literal["max_cost_usd"] | None: ...
+
+Global___QueryEachRequest: typing_extensions.TypeAlias = QueryEachRequest
+
+@typing.final
+class EachDocument(google.protobuf.message.Message):
+    """A document that is asked."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    LABEL_FIELD_NUMBER: builtins.int
+    document_id: builtins.str
+    """See `Document.document_id`."""
+    label: builtins.str
+    """What a person calls it."""
+    def __init__(
+        self,
+        *,
+        document_id: builtins.str = ...,
+        label: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_id", b"document_id", "label", b"label"]) -> None: ...
+
+Global___EachDocument: typing_extensions.TypeAlias = EachDocument
+
+@typing.final
+class EachBegun(google.protobuf.message.Message):
+    """What will be asked."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENTS_FIELD_NUMBER: builtins.int
+    CELLS_FIELD_NUMBER: builtins.int
+    cells: builtins.int
+    """Questions times documents: as many cells follow."""
+    @property
+    def documents(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___EachDocument]:
+        """The documents, by id."""
+
+    def __init__(
+        self,
+        *,
+        documents: collections.abc.Iterable[Global___EachDocument] | None = ...,
+        cells: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["cells", b"cells", "documents", b"documents"]) -> None: ...
+
+Global___EachBegun: typing_extensions.TypeAlias = EachBegun
+
+@typing.final
+class EachCell(google.protobuf.message.Message):
+    """What a document says to a question."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    QUERY_FIELD_NUMBER: builtins.int
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    OUTCOME_FIELD_NUMBER: builtins.int
+    STATEMENT_FIELD_NUMBER: builtins.int
+    CITATIONS_FIELD_NUMBER: builtins.int
+    QUERY_ID_FIELD_NUMBER: builtins.int
+    ERROR_REASON_FIELD_NUMBER: builtins.int
+    ERROR_MESSAGE_FIELD_NUMBER: builtins.int
+    query: builtins.int
+    """Place of the question in `queries`, from 0."""
+    document_id: builtins.str
+    """See `Document.document_id`."""
+    outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType
+    """Answered; related: unclear; refused: the document is silent. Unset when the cell failed."""
+    query_id: builtins.str
+    """Names the query of this cell in audit and debug records; empty when it failed."""
+    error_reason: builtins.str
+    """`ErrorReason` of a cell that failed; empty otherwise."""
+    error_message: builtins.str
+    """Why it failed, for people; empty otherwise."""
+    @property
+    def statement(self) -> clausegate.answer.v1.answer_pb2.Statement:
+        """The first statement of the answer. Unset when refused or failed."""
+
+    @property
+    def citations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.citation_pb2.Citation]:
+        """What `statement` cites."""
+
+    def __init__(
+        self,
+        *,
+        query: builtins.int = ...,
+        document_id: builtins.str = ...,
+        outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType = ...,
+        statement: clausegate.answer.v1.answer_pb2.Statement | None = ...,
+        citations: collections.abc.Iterable[clausegate.corpus.v1.citation_pb2.Citation] | None = ...,
+        query_id: builtins.str = ...,
+        error_reason: builtins.str = ...,
+        error_message: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["statement", b"statement"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["citations", b"citations", "document_id", b"document_id", "error_message", b"error_message", "error_reason", b"error_reason", "outcome", b"outcome", "query", b"query", "query_id", b"query_id", "statement", b"statement"]) -> None: ...
+
+Global___EachCell: typing_extensions.TypeAlias = EachCell
+
+@typing.final
+class EachCompleted(google.protobuf.message.Message):
+    """The end: how many cells came out how."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ANSWERED_FIELD_NUMBER: builtins.int
+    RELATED_FIELD_NUMBER: builtins.int
+    REFUSED_FIELD_NUMBER: builtins.int
+    FAILED_FIELD_NUMBER: builtins.int
+    answered: builtins.int
+    """With an answer."""
+    related: builtins.int
+    """With a quote that does not clearly answer."""
+    refused: builtins.int
+    """Without: the document is silent."""
+    failed: builtins.int
+    """For which no answer came."""
+    def __init__(
+        self,
+        *,
+        answered: builtins.int = ...,
+        related: builtins.int = ...,
+        refused: builtins.int = ...,
+        failed: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answered", b"answered", "failed", b"failed", "refused", b"refused", "related", b"related"]) -> None: ...
+
+Global___EachCompleted: typing_extensions.TypeAlias = EachCompleted
+
+@typing.final
+class QueryEachResponse(google.protobuf.message.Message):
+    """One event of asking each document."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    BEGUN_FIELD_NUMBER: builtins.int
+    CELL_FIELD_NUMBER: builtins.int
+    COMPLETED_FIELD_NUMBER: builtins.int
+    @property
+    def begun(self) -> Global___EachBegun:
+        """What will be asked."""
+
+    @property
+    def cell(self) -> Global___EachCell:
+        """A cell."""
+
+    @property
+    def completed(self) -> Global___EachCompleted:
+        """The end."""
+
+    def __init__(
+        self,
+        *,
+        begun: Global___EachBegun | None = ...,
+        cell: Global___EachCell | None = ...,
+        completed: Global___EachCompleted | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["begun", b"begun", "cell", b"cell", "completed", b"completed", "event", b"event"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["begun", b"begun", "cell", b"cell", "completed", b"completed", "event", b"event"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["begun", "cell", "completed"] | None: ...
+
+Global___QueryEachResponse: typing_extensions.TypeAlias = QueryEachResponse

@@ -45,6 +45,11 @@ class QueryServiceStub(object):
                 request_serializer=clausegate_dot_answer_dot_v1_dot_query__service__pb2.StreamQueryRequest.SerializeToString,
                 response_deserializer=clausegate_dot_answer_dot_v1_dot_query__service__pb2.StreamQueryResponse.FromString,
                 _registered_method=True)
+        self.QueryEach = channel.unary_stream(
+                '/clausegate.answer.v1.QueryService/QueryEach',
+                request_serializer=clausegate_dot_answer_dot_v1_dot_query__service__pb2.QueryEachRequest.SerializeToString,
+                response_deserializer=clausegate_dot_answer_dot_v1_dot_query__service__pb2.QueryEachResponse.FromString,
+                _registered_method=True)
 
 
 class QueryServiceServicer(object):
@@ -66,6 +71,15 @@ class QueryServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def QueryEach(self, request, context):
+        """Questions asked of each document by itself: contracts by questions. Nothing that is not validated is sent. A cell
+        that fails leaves the others to be asked; cancelling the call ends all of them. Every cell is a query of its own
+        in the audit log.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_QueryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -78,6 +92,11 @@ def add_QueryServiceServicer_to_server(servicer, server):
                     servicer.StreamQuery,
                     request_deserializer=clausegate_dot_answer_dot_v1_dot_query__service__pb2.StreamQueryRequest.FromString,
                     response_serializer=clausegate_dot_answer_dot_v1_dot_query__service__pb2.StreamQueryResponse.SerializeToString,
+            ),
+            'QueryEach': grpc.unary_stream_rpc_method_handler(
+                    servicer.QueryEach,
+                    request_deserializer=clausegate_dot_answer_dot_v1_dot_query__service__pb2.QueryEachRequest.FromString,
+                    response_serializer=clausegate_dot_answer_dot_v1_dot_query__service__pb2.QueryEachResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -135,6 +154,33 @@ class QueryService(object):
             '/clausegate.answer.v1.QueryService/StreamQuery',
             clausegate_dot_answer_dot_v1_dot_query__service__pb2.StreamQueryRequest.SerializeToString,
             clausegate_dot_answer_dot_v1_dot_query__service__pb2.StreamQueryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def QueryEach(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/clausegate.answer.v1.QueryService/QueryEach',
+            clausegate_dot_answer_dot_v1_dot_query__service__pb2.QueryEachRequest.SerializeToString,
+            clausegate_dot_answer_dot_v1_dot_query__service__pb2.QueryEachResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -57,7 +57,23 @@ _QueryServiceStreamQueryType = typing_extensions.TypeVar(
     ],
 )
 
-class QueryServiceStub(typing.Generic[_QueryServiceQueryType, _QueryServiceStreamQueryType]):
+_QueryServiceQueryEachType = typing_extensions.TypeVar(
+    '_QueryServiceQueryEachType',
+    grpc.UnaryStreamMultiCallable[
+        clausegate.answer.v1.query_service_pb2.QueryEachRequest,
+        clausegate.answer.v1.query_service_pb2.QueryEachResponse,
+    ],
+    grpc.aio.UnaryStreamMultiCallable[
+        clausegate.answer.v1.query_service_pb2.QueryEachRequest,
+        clausegate.answer.v1.query_service_pb2.QueryEachResponse,
+    ],
+    default=grpc.UnaryStreamMultiCallable[
+        clausegate.answer.v1.query_service_pb2.QueryEachRequest,
+        clausegate.answer.v1.query_service_pb2.QueryEachResponse,
+    ],
+)
+
+class QueryServiceStub(typing.Generic[_QueryServiceQueryType, _QueryServiceStreamQueryType, _QueryServiceQueryEachType]):
     """Questions and answers. The service keeps no conversation."""
 
     @typing.overload
@@ -69,6 +85,10 @@ class QueryServiceStub(typing.Generic[_QueryServiceQueryType, _QueryServiceStrea
         grpc.UnaryStreamMultiCallable[
             clausegate.answer.v1.query_service_pb2.StreamQueryRequest,
             clausegate.answer.v1.query_service_pb2.StreamQueryResponse,
+        ],
+        grpc.UnaryStreamMultiCallable[
+            clausegate.answer.v1.query_service_pb2.QueryEachRequest,
+            clausegate.answer.v1.query_service_pb2.QueryEachResponse,
         ],
     ], channel: grpc.Channel) -> None: ...
 
@@ -82,6 +102,10 @@ class QueryServiceStub(typing.Generic[_QueryServiceQueryType, _QueryServiceStrea
             clausegate.answer.v1.query_service_pb2.StreamQueryRequest,
             clausegate.answer.v1.query_service_pb2.StreamQueryResponse,
         ],
+        grpc.aio.UnaryStreamMultiCallable[
+            clausegate.answer.v1.query_service_pb2.QueryEachRequest,
+            clausegate.answer.v1.query_service_pb2.QueryEachResponse,
+        ],
     ], channel: grpc.aio.Channel) -> None: ...
 
     Query: _QueryServiceQueryType
@@ -92,6 +116,12 @@ class QueryServiceStub(typing.Generic[_QueryServiceQueryType, _QueryServiceStrea
     is not validated is ever sent. Equal to `Query` but for query id, trace id and times.
     """
 
+    QueryEach: _QueryServiceQueryEachType
+    """Questions asked of each document by itself: contracts by questions. Nothing that is not validated is sent. A cell
+    that fails leaves the others to be asked; cancelling the call ends all of them. Every cell is a query of its own
+    in the audit log.
+    """
+
 QueryServiceAsyncStub: typing_extensions.TypeAlias = QueryServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.answer.v1.query_service_pb2.QueryRequest,
@@ -100,6 +130,10 @@ QueryServiceAsyncStub: typing_extensions.TypeAlias = QueryServiceStub[
     grpc.aio.UnaryStreamMultiCallable[
         clausegate.answer.v1.query_service_pb2.StreamQueryRequest,
         clausegate.answer.v1.query_service_pb2.StreamQueryResponse,
+    ],
+    grpc.aio.UnaryStreamMultiCallable[
+        clausegate.answer.v1.query_service_pb2.QueryEachRequest,
+        clausegate.answer.v1.query_service_pb2.QueryEachResponse,
     ],
 ]
 
@@ -122,6 +156,17 @@ class QueryServiceServicer(metaclass=abc.ABCMeta):
     ) -> typing.Union[collections.abc.Iterator[clausegate.answer.v1.query_service_pb2.StreamQueryResponse], collections.abc.AsyncIterator[clausegate.answer.v1.query_service_pb2.StreamQueryResponse]]:
         """The same as events. Folding them, `completed` left out, gives outcome, answer, citations and refusal; nothing that
         is not validated is ever sent. Equal to `Query` but for query id, trace id and times.
+        """
+
+    @abc.abstractmethod
+    def QueryEach(
+        self,
+        request: clausegate.answer.v1.query_service_pb2.QueryEachRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[collections.abc.Iterator[clausegate.answer.v1.query_service_pb2.QueryEachResponse], collections.abc.AsyncIterator[clausegate.answer.v1.query_service_pb2.QueryEachResponse]]:
+        """Questions asked of each document by itself: contracts by questions. Nothing that is not validated is sent. A cell
+        that fails leaves the others to be asked; cancelling the call ends all of them. Every cell is a query of its own
+        in the audit log.
         """
 
 def add_QueryServiceServicer_to_server(servicer: QueryServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -11,7 +11,7 @@ from clausegate.corpus.v1 import citation_pb2
 from corpus.citations import Citation
 from corpus.codec import to_message
 from services.answer import answers
-from services.answer.query import events
+from services.answer.query import each, events
 from services.answer.questions import Question
 from services.answer.records.usage import StageUsage
 
@@ -46,9 +46,7 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         usage=usage_to_wire(response.usage),
         debug=_debug(response.debug) if response.debug else None,
         dry_run=to_message(response.dry_run, answer_pb2.DryRun) if response.dry_run else None,
-        outcome=answer_pb2.Outcome.Value(
-            f"OUTCOME_{response.outcome.name if response.outcome else 'UNSPECIFIED'}"
-        ),
+        outcome=outcome_to_wire(response.outcome),
     )
 
 
@@ -114,3 +112,49 @@ def usage_to_wire(stages: Sequence[StageUsage]) -> list[answer_pb2.StageUsage]:
 def citations_to_wire(citations: Sequence[Citation]) -> list[citation_pb2.Citation]:
     """Citations with their certificates."""
     return [to_message(citation, citation_pb2.Citation) for citation in citations]
+
+
+def each_question_of(request: query_pb2.QueryEachRequest) -> each.EachQuestion:
+    """What is asked of each document; nothing is checked yet."""
+    return each.EachQuestion(
+        queries=tuple(request.queries),
+        sources=tuple(request.sources),
+        document_ids=tuple(request.document_ids),
+        max_cost_usd=request.max_cost_usd if request.HasField("max_cost_usd") else None,
+    )
+
+
+def each_event_to_wire(event: each.EachEvent) -> query_pb2.QueryEachResponse:
+    """One event of asking each document."""
+    message = query_pb2.QueryEachResponse
+    match event:
+        case each.EachBegun(documents, cells):
+            named = [
+                query_pb2.EachDocument(document_id=document.document_id, label=document.title)
+                for document in documents
+            ]
+            return message(begun=query_pb2.EachBegun(documents=named, cells=cells))
+        case each.EachCompleted(outcomes):
+            counts = {outcome.value if outcome else "failed": count for outcome, count in outcomes.items()}
+            return message(completed=query_pb2.EachCompleted(**counts))
+        case each.EachCell():
+            return message(cell=_cell(event))
+
+
+def _cell(cell: each.EachCell) -> query_pb2.EachCell:
+    error, statement = cell.error, cell.statement
+    return query_pb2.EachCell(
+        query=cell.query,
+        document_id=cell.document_id,
+        outcome=outcome_to_wire(cell.outcome),
+        statement=to_message(statement, answer_pb2.Statement) if statement else None,
+        citations=citations_to_wire(cell.citations),
+        query_id=cell.query_id,
+        error_reason=error.reason if error else "",
+        error_message=error.message if error else "",
+    )
+
+
+def outcome_to_wire(outcome: answers.Outcome | None) -> answer_pb2.Outcome.ValueType:
+    """How a question came out; None is unset."""
+    return answer_pb2.Outcome.Value(f"OUTCOME_{outcome.name if outcome else 'UNSPECIFIED'}")
