@@ -127,3 +127,22 @@ def test_a_table_row_is_read_with_its_section_and_its_header():
     kept = [graded(inside, 0.3, 0.3, 0.3), graded(outside, 0.3, 0.3, 0.3)]
     best = choose_sentences(kept, found("external distribution options eur"))[0].sentence
     assert (best.text, best.chunk.section) == ("Options | 70 | 60", "External distribution")
+
+
+def test_a_sentence_that_holds_what_the_question_wants_is_preferred():
+    vague = "The licensee shall pay the licence fee in the way that the licensor tells it."
+    exact = "The licence fee that the licensee shall pay comes to USD 100 altogether for it."
+    kept = [graded(chunk(vague, exact), 0.3, 0.3)]
+    assert chosen(kept, "how much is the licence fee")[0] == exact
+
+
+def test_words_of_contracts_count_for_those_that_people_use():
+    assert chosen([graded(chunk(LAW, FEE, NOTICE), 0.3, 0.3, 0.3)], "can we walk away")[0] == NOTICE
+
+
+def test_blacked_out_words_are_the_worse_answer():
+    hidden, told = (
+        "The royalty comes to [***] of the net price.",
+        "The royalty comes to a tenth of net price.",
+    )
+    assert chosen([graded(chunk(hidden, told), 0.3, 0.3)])[0] == told
