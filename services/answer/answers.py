@@ -229,6 +229,8 @@ class Answer:
     definitions: tuple[DefinitionInUse, ...] = ()
     notes: tuple[Note, ...] = ()
     refusal: Refusal | None = None
+    definitions_left_out: int = 0
+    """Definitions of other terms used that were left out."""
 
     @property
     def outcome(self) -> Outcome:

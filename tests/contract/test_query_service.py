@@ -405,6 +405,7 @@ def folded(events) -> QueryResponse:
             case "supporting_clauses":
                 response.outcome = event.supporting_clauses.outcome
                 response.supporting_clauses.extend(event.supporting_clauses.clauses)
+                response.definitions_left_out = event.supporting_clauses.definitions_left_out
             case "statement":
                 response.statements.append(event.statement.statement)
                 response.citations.extend(event.statement.citations)

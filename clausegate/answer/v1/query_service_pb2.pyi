@@ -168,6 +168,7 @@ class QueryResponse(google.protobuf.message.Message):
     DEBUG_FIELD_NUMBER: builtins.int
     DRY_RUN_FIELD_NUMBER: builtins.int
     OUTCOME_FIELD_NUMBER: builtins.int
+    DEFINITIONS_LEFT_OUT_FIELD_NUMBER: builtins.int
     answer: builtins.str
     """For people, plain text: the statements one a line, each as `[SOURCE] text [1]` with the numbers of its
     citations, runs of white space made one space; above them a line that says so when all rest on weak evidence.
@@ -177,6 +178,8 @@ class QueryResponse(google.protobuf.message.Message):
     """The sections Answer, Supporting Clauses, Definitions, Citations and Notes as Markdown, made from the fields above."""
     outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType
     """Whether the question is answered; what a caller that reads one field reads. Unset for a dry run."""
+    definitions_left_out: builtins.int
+    """Definitions of other terms used that were left out. 0 or more."""
     @property
     def citations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.citation_pb2.Citation]:
         """Every citation used below, in order of number."""
@@ -199,7 +202,9 @@ class QueryResponse(google.protobuf.message.Message):
 
     @property
     def definitions(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.DefinitionInUse]:
-        """Definitions of terms that the question or the statements use."""
+        """Definitions of the term that the question asks for, and of terms that the statements use as defined, from the
+        documents that are quoted and those that a quoted passage names by title. At most 5.
+        """
 
     @property
     def notes(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.Note]:
@@ -233,9 +238,10 @@ class QueryResponse(google.protobuf.message.Message):
         debug: clausegate.answer.v1.debug_pb2.DebugRecord | None = ...,
         dry_run: clausegate.answer.v1.answer_pb2.DryRun | None = ...,
         outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType = ...,
+        definitions_left_out: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["debug", b"debug", "dry_run", b"dry_run", "metadata", b"metadata", "refusal", b"refusal"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "dry_run", b"dry_run", "markdown", b"markdown", "metadata", b"metadata", "notes", b"notes", "outcome", b"outcome", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "definitions_left_out", b"definitions_left_out", "dry_run", b"dry_run", "markdown", b"markdown", "metadata", b"metadata", "notes", b"notes", "outcome", b"outcome", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
 
 Global___QueryResponse: typing_extensions.TypeAlias = QueryResponse
 
@@ -320,8 +326,11 @@ class SupportingClauses(google.protobuf.message.Message):
 
     CLAUSES_FIELD_NUMBER: builtins.int
     OUTCOME_FIELD_NUMBER: builtins.int
+    DEFINITIONS_LEFT_OUT_FIELD_NUMBER: builtins.int
     outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType
     """What the statements that follow come to: answered or related. A refusal is the event `refused`."""
+    definitions_left_out: builtins.int
+    """See `QueryResponse.definitions_left_out`."""
     @property
     def clauses(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.SupportingClause]:
         """Best first."""
@@ -331,8 +340,9 @@ class SupportingClauses(google.protobuf.message.Message):
         *,
         clauses: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.SupportingClause] | None = ...,
         outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType = ...,
+        definitions_left_out: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["clauses", b"clauses", "outcome", b"outcome"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["clauses", b"clauses", "definitions_left_out", b"definitions_left_out", "outcome", b"outcome"]) -> None: ...
 
 Global___SupportingClauses: typing_extensions.TypeAlias = SupportingClauses
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from corpus.chunks import Chunk
 from corpus.definitions import Definition
@@ -12,9 +13,17 @@ from inference.tokens import TokenCounter
 from services.answer.corpus import ResolvedDefinition
 
 MAX_DEFINITIONS = 8
+"""Definitions that a model is shown, or that an answer can choose from."""
+MAX_SHOWN = 5
+"""Definitions that an answer brings along; the rest is counted."""
 MAX_CONFLICTS = 3
 """Definitions of one term shown beside the first."""
 
+_ORDINARY = frozenset(
+    stems_of("include including day days week month year any all through until section exhibit")
+)
+"""Words that some documents define and that mean what they always mean."""
+_OWN_NAMES = frozenset(stems_of("agreement contract amendment addendum"))
 _TERM = r"[\"'“‘]?(?P<term>[^\"“”?.!;:\n]{2,80}?)[\"'”’]?"
 _ASKS_FOR_TERM = re.compile(
     r"(?:what (?:is|are|does|do)|what's|who is|how (?:is|are)|how (?:do|does)\b.{1,60}?\bdefine|define"
@@ -116,20 +125,74 @@ def as_chunk(definition: Definition) -> Chunk:
     )
 
 
-def used_in(
-    definitions: Iterable[ResolvedDefinition], texts: Iterable[str]
-) -> tuple[ResolvedDefinition, ...]:
-    """The definitions of terms that the texts use, and of terms that those definitions use in turn.
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """Words that an answer quotes."""
 
-    `definitions` by depth. A term is used where its words follow one another, in any inflection.
+    document_id: str
+    source: str
+    text: str
+    passage: str
+    """The chunk that holds them; titles of other documents that it names tie these to it."""
+
+
+def in_use(
+    resolved: Iterable[ResolvedDefinition], quoted: Sequence[Quoted], question: str
+) -> tuple[ResolvedDefinition, ...]:
+    """The definitions of terms that the quotes use as defined there, and of terms that those use in turn.
+
+    `resolved` by depth. They come from documents that are quoted or tied to one that is, and so do the
+    definitions that disagree with them. A term that the question asks for is defined wherever it is.
     """
-    used_stems = [stems_of(text) for text in texts]
-    kept: dict[str, ResolvedDefinition] = {}
-    for resolved in definitions:
-        term = resolved.definition.term
-        if resolved.used_by in kept or any(_follow(stems_of(term), stems) for stems in used_stems):
-            kept[term] = resolved
+    asked = term_asked_for(question)
+    kept: dict[tuple[str, str], ResolvedDefinition] = {}
+    for found in resolved:
+        definition = found.definition
+        near = [quote for quote in quoted if _is_near(definition, quote)]
+        in_turn = (definition.document_id, found.used_by) in kept
+        if defines(definition, asked):
+            kept[definition.document_id, definition.term] = found
+        elif not _explains_nothing(definition) and (
+            in_turn or any(_uses(definition, quote) for quote in near)
+        ):
+            others = (other for other in found.conflicting if any(_is_near(other, quote) for quote in quoted))
+            kept[definition.document_id, definition.term] = replace(found, conflicting=tuple(others))
     return tuple(kept.values())
+
+
+def shown(
+    used: Sequence[ResolvedDefinition], known: Iterable[ResolvedDefinition]
+) -> tuple[tuple[ResolvedDefinition, ...], int]:
+    """At most five of `known` that are in use, each term once, and how many terms in use are left out."""
+    wanted = {found.definition: found for found in used}
+    kept = [wanted[found.definition] for found in known if found.definition in wanted][:MAX_SHOWN]
+    terms, told = ({tuple(stems_of(found.definition.term)) for found in some} for some in (used, kept))
+    return tuple(kept), len(terms - told)
+
+
+def _is_near(definition: Definition, quote: Quoted) -> bool:
+    """Whether a definition stands in the quoted document, or in one of its source that the passage names."""
+    if definition.document_id == quote.document_id:
+        return True
+    title = stems_of(definition.title)
+    same = definition.source == quote.source and len(title) > 1
+    return same and _follow(title, stems_of(quote.passage))
+
+
+def _uses(definition: Definition, quote: Quoted) -> bool:
+    """Whether a quote writes a term as it is defined: with its capitals, in the singular or the plural."""
+    written = r"\s+".join(map(re.escape, re.sub(r"(?:s|y|ies)$", "", definition.term).split()))
+    flags = re.IGNORECASE if quote.text.isupper() else 0
+    return re.search(rf"\b{written}(?:s|es|y|ies)?\b", quote.text, flags) is not None
+
+
+def _explains_nothing(definition: Definition) -> bool:
+    """Whether a definition is of a word that is no term to a reader, or of its own document's name."""
+    term = stems_of(definition.term)
+    if not any(map(str.isupper, definition.term)) or _ORDINARY.issuperset(term):
+        return True
+    title = stems_of(re.sub(r"[\W_]+", " ", definition.title))
+    return term[-1] in _OWN_NAMES and (len(term) == 1 or term[0] == "this" or _follow(term, title))
 
 
 def _follow(words: Sequence[str], text: Sequence[str]) -> bool:

@@ -6,11 +6,13 @@ definitions, clauses and notes, is the same for both.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from corpus.chunks import Chunk
 from corpus.definitions import Definition
 from inference.tokens import TokenCounter
-from services.answer.answers import Answer, RefusalReason, Statement
+from services.answer.answers import Answer, RefusalReason
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import format_chunk, format_entry
 from services.answer.contracts.answer import CONTRACT
@@ -22,10 +24,11 @@ from services.answer.evidence.grading import GradedCandidate
 from services.answer.evidence.policy import Policy
 from services.answer.query import answering, defining, stating
 from services.answer.query.composing import Draft, compose
+from services.answer.query.defining import Quoted
 from services.answer.query.progress import Progress
 from services.answer.query.stating import Claim
 from services.answer.records.tasks import Task
-from services.answer.sentences import Sentence, whole
+from services.answer.sentences import Sentence, said_by, whole
 from services.answer.verification.citing import Citations, Origin, check_live
 from services.answer.verification.signing import Signer
 
@@ -72,11 +75,13 @@ class Drafting:
             if self._completer.configured:
                 passages = tuple(whole(graded.candidate.chunk) for graded in kept)
             else:
-                passages = _best_sentences(kept, found)
+                passages = progress.sentences = _best_sentences(kept, found)
+            quoted = [_quoted_sentence(passage) for passage in passages]
             resolved = progress.resolved = await self._retrieval.find_definitions(
                 progress.question, found, passages, depth
             )
-            definitions = defining.relevant(resolved, {graded.candidate.chunk.source for graded in kept})
+            used = defining.in_use(resolved, quoted, progress.question.query)
+            definitions = defining.relevant(used, {graded.candidate.chunk.source for graded in kept})
             span.set_attribute("clausegate.definitions", len(definitions))
         return definitions
 
@@ -119,7 +124,8 @@ class Drafting:
             chunks, documents = await self._retrieval.read_back(draft.chunk_ids())
             citations = Citations(chunks, documents, self._origin(progress), self._signer)
             if claims is None:
-                sentences = _best_sentences(draft.kept, found)
+                fitted = draft.kept == progress.kept
+                sentences = progress.sentences if fitted else _best_sentences(draft.kept, found)
                 check_live([sentence.chunk.chunk_id for sentence in sentences], chunks)
                 check_live([definition.chunk_id for definition in draft.asked_definitions()], chunks)
                 statements = stating.extracted(draft, sentences, citations)
@@ -127,9 +133,12 @@ class Drafting:
                 check_live([quote.chunk_id for claim in claims for quote in claim.quotes], chunks)
                 stated = stating.supported_claims(claims, citations, draft.question)
                 statements, progress.dropped = stated.statements, stated.dropped
-                draft = _with_definitions_in_use(draft, statements)
                 span.set_attribute("clausegate.dropped_statements", len(stated.dropped))
+            used = defining.in_use(progress.resolved, _quoted(citations, chunks), draft.question)
+            shown, left_out = defining.shown(used, draft.definitions)
+            draft = replace(draft, definitions=shown)
             answer = compose(draft, statements, citations, chunks, documents) if statements else Answer()
+            answer = replace(answer, definitions_left_out=left_out)
             span.set_attribute("clausegate.citations", len(answer.citations))
         return answer
 
@@ -148,7 +157,13 @@ def _entry(definition: Definition) -> str:
     return format_entry(defining.as_chunk(definition))
 
 
-def _with_definitions_in_use(draft: Draft, statements: tuple[Statement, ...]) -> Draft:
-    """Without the definitions that only passages use which the answer does not quote."""
-    texts = [draft.question, *(statement.text for statement in statements)]
-    return replace(draft, definitions=defining.used_in(draft.definitions, texts))
+def _quoted_sentence(sentence: Sentence) -> Quoted:
+    chunk = sentence.chunk
+    return Quoted(chunk.document_id, chunk.source, said_by(sentence), chunk.text)
+
+
+def _quoted(citations: Citations, chunks: Mapping[str, Chunk]) -> list[Quoted]:
+    return [
+        Quoted(citation.document, citation.source, citation.quote, chunks[citation.chunk_id].text)
+        for citation in citations.all
+    ]

@@ -66,6 +66,8 @@ class SupportingClauses:
     clauses: tuple[SupportingClause, ...]
     outcome: Outcome
     """What the statements that follow come to."""
+    definitions_left_out: int = 0
+    """See `Answer`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ def unfold(answer: Answer) -> Iterator[AnswerEvent]:
     if answer.refusal is not None:
         yield Refused(answer.refusal)
         return
-    yield SupportingClauses(answer.supporting_clauses, answer.outcome)
+    yield SupportingClauses(answer.supporting_clauses, answer.outcome, answer.definitions_left_out)
     told = 0
     contents: tuple[Content, ...] = (*answer.statements, *answer.definitions, *answer.notes)
     for content in contents:

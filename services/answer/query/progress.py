@@ -19,6 +19,7 @@ from services.answer.evidence.grading import GradedCandidate
 from services.answer.query.stating import Dropped
 from services.answer.questions import Question
 from services.answer.records.tracking import Run
+from services.answer.sentences import Sentence
 
 
 @dataclass(slots=True)
@@ -42,6 +43,8 @@ class Progress:
     """What would be kept if there were no bound of how many."""
     packed: tuple[GradedCandidate, ...] | None = None
     """What fitted the budget; None before."""
+    sentences: tuple[Sentence, ...] = ()
+    """The sentences of the kept passages that answer best; none where a model answers."""
     resolved: tuple[ResolvedDefinition, ...] = ()
     """Definitions that were found."""
     defined: tuple[ResolvedDefinition, ...] = ()
@@ -184,7 +187,7 @@ def _definition(resolved: ResolvedDefinition, progress: Progress) -> Mapping[str
         "term": resolved.definition.term,
         "document_id": resolved.definition.document_id,
         "depth": resolved.depth,
-        "kept": resolved in progress.defined,
+        "kept": any(resolved.definition == kept.definition for kept in progress.defined),
     }
 
 

@@ -128,6 +128,8 @@ def _definitions(answer: Answer) -> Iterator[str]:
         yield from (
             f"  - otherwise: {_quoted(quotes[number])}" for number in definition.conflicting_citation_numbers
         )
+    if answer.definitions_left_out:
+        yield f"- Definitions of other terms used that were left out: {answer.definitions_left_out}"
 
 
 def _quoted(citation: Citation) -> str:

@@ -47,6 +47,7 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         debug=_debug(response.debug) if response.debug else None,
         dry_run=to_message(response.dry_run, answer_pb2.DryRun) if response.dry_run else None,
         outcome=outcome_to_wire(response.outcome),
+        definitions_left_out=answer.definitions_left_out,
     )
 
 

@@ -1,18 +1,24 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus.definitions import Definition
 from inference.tokens import TokenCounter
 from services.answer.corpus import ResolvedDefinition
 from services.answer.query.defining import (
+    Quoted,
     as_chunk,
     conflicts_of,
     defines,
     fitting,
+    in_use,
     relevant,
+    shown,
     term_asked_for,
-    used_in,
 )
 from tests.unit.nouns import a_definition
 
@@ -81,11 +87,105 @@ def test_definitions_that_do_not_fit_are_left_out():
     assert (kept, used) == ((one,), len(one.definition.text))
 
 
+def quoted(text: str, document: str = "cme/a.txt", passage: str = "") -> Quoted:
+    return Quoted(document, document.split("/")[0], text, passage or text)
+
+
+def terms_in_use(found, *quotes, question: str = "") -> list[str]:
+    return [one.definition.term for one in in_use(found, quotes, question)]
+
+
 def test_definitions_of_terms_that_texts_use_come_along_with_those_that_they_use():
     device, unit = resolved("Device"), ResolvedDefinition(definition("Unit of Count"), 2, "Device", ())
     fee, screen = resolved("Display Fee"), ResolvedDefinition(definition("Screen"), 2, "Display Fee", ())
-    used = used_in([device, fee, unit, screen], ["The fee for display of two devices."])
-    assert [one.definition.term for one in used] == ["Device", "Unit of Count"]
+    quote = quoted("The fee for display of two Devices.")
+    assert terms_in_use([device, fee, unit, screen], quote) == ["Device", "Unit of Count"]
+
+
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [
+        ("Device", "The fee for display of two devices."),
+        ("Display Fee", "A Fee is due on Display."),
+        ("Fee", "Feelings do not count."),
+        ("including", "All fees, including taxes, are due."),
+        ("Day", "A Day has 24 hours."),
+        ("Agreement", "This Agreement ends in May."),
+        ("this Agreement", "In this Agreement words have meanings."),
+    ],
+)
+def test_words_that_a_quote_does_not_use_as_defined_bring_no_definition(term, text):
+    assert terms_in_use([resolved(term)], quoted(text)) == []
+
+
+def test_a_document_does_not_define_its_own_name():
+    own = dataclasses.replace(definition("Licence Agreement"), title="VENDOR_CO-LICENCE_AGREEMENT.txt")
+    other = dataclasses.replace(own, title="Terms of use")
+    quote = quoted("The Licence Agreement ends in May.")
+    found = [ResolvedDefinition(own, 1, "", ()), ResolvedDefinition(other, 1, "", ())]
+    assert [one.definition for one in in_use(found, [quote], "")] == [other]
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("TWO DEVICES ARE FREE.", "Device"),
+        ("Both Policies apply.", "Policy"),
+        ("an END\nUSER pays", "END USER"),
+    ],
+)
+def test_a_term_is_used_in_capitals_in_the_plural_and_over_a_line_break(text, term):
+    assert terms_in_use([resolved(term)], quoted(text)) == [term]
+
+
+def test_a_term_that_is_asked_for_is_defined_wherever_it_is():
+    foreign = definition("Device", "opra", "opra/d.txt")
+    one = resolved("device", "cme", foreign)
+    assert in_use([one], [quoted("Nothing.", "cme/z.txt")], "What is a Device?") == (one,)
+
+
+def test_a_document_that_the_passage_names_by_title_is_tied_to_it():
+    named = dataclasses.replace(definition("Device", "cme", "cme/p.txt"), title="Unit Policy")
+    found = [ResolvedDefinition(named, 1, "", ())]
+    quote = quoted("A Device is free.", "cme/a.txt", "A Device is free. See the Unit Policy.")
+    assert terms_in_use(found, quote) == ["Device"]
+    assert terms_in_use(found, dataclasses.replace(quote, passage="A Device is free.")) == []
+    assert terms_in_use(found, dataclasses.replace(quote, source="opra")) == []
+
+
+documents = st.sampled_from(["cme/a.txt", "cme/b.txt", "opra/c.txt"])
+TERMS = ["Device", "Fee", "Vendor", "Unit"]
+
+
+@st.composite
+def resolved_definitions(draw) -> ResolvedDefinition:
+    depth, term, document = draw(st.integers(1, 2)), draw(st.sampled_from(TERMS)), draw(documents)
+    others = draw(st.lists(documents, max_size=2, unique=True))
+    conflicting = tuple(definition(term, one.split("/")[0], one) for one in others if one != document)
+    used_by = draw(st.sampled_from(TERMS)) if depth == 2 else ""
+    return ResolvedDefinition(definition(term, document.split("/")[0], document), depth, used_by, conflicting)
+
+
+@given(
+    st.lists(resolved_definitions(), max_size=6),
+    st.lists(st.tuples(st.lists(st.sampled_from(TERMS), max_size=4).map(" ".join), documents), max_size=3),
+)
+def test_no_definition_of_a_document_that_is_not_quoted_comes_along(found, quotes):
+    near = {document for _, document in quotes}
+    used = in_use(found, [quoted(text, document) for text, document in quotes], "How much is it?")
+    shown_too = [other for one in used for other in (one.definition, *one.conflicting)]
+    assert {one.document_id for one in shown_too} <= near
+
+
+def test_at_most_five_definitions_are_shown_and_the_rest_is_counted():
+    used = [resolved(term) for term in ["Act", "Bank", "Cost", "Data", "Exam", "Fund", "Gift"]]
+    kept, left_out = shown(used, used)
+    assert (kept, left_out) == (tuple(used[:5]), 2)
+
+
+def test_a_definition_that_did_not_fit_is_counted():
+    one, two = resolved("Device"), resolved("Unit")
+    assert shown([one, two], [two]) == ((two,), 1)
 
 
 def test_a_definition_is_shown_in_the_name_of_the_chunk_that_it_can_be_quoted_from():

@@ -71,17 +71,18 @@ def answers(draw) -> Answer:
         statements=tuple(part for part in parts if isinstance(part, Statement)),
         definitions=tuple(part for part in parts if isinstance(part, DefinitionInUse)),
         notes=tuple(part for part in parts if isinstance(part, Note)),
+        definitions_left_out=draw(st.integers(0, 3)),
     )
 
 
 def fold(events):
     """The answer that events tell; stages add nothing to it."""
-    clauses, refusal, citations = (), None, ()
+    clauses, refusal, citations, left_out = (), None, (), 0
     contents = {Statement: (), DefinitionInUse: (), Note: ()}
     for event in events:
         match event:
             case SupportingClauses():
-                clauses = event.clauses
+                clauses, left_out = event.clauses, event.definitions_left_out
             case Refused():
                 refusal = event.refusal
             case Validated():
@@ -95,6 +96,7 @@ def fold(events):
         definitions=definitions,
         notes=notes,
         refusal=refusal,
+        definitions_left_out=left_out,
     )
 
 
