@@ -12,12 +12,19 @@ from services.answer.parts import contexts_of, quoted_text
 
 MIN_WORDS = 4
 """Fewer words say nothing by themselves; rows of a table are exempt."""
+MAX_GOING_ON = 6
+"""Sentences or lines that a quote takes along because its own last one calls for them."""
 CAPTION_WORDS = 10
 """A caption has fewer words."""
 CELL_SEPARATOR = " | "
 """What ingest puts between the cells of a table row."""
 
 _STOPS = tuple('.;:?!,)”"')
+_CALLS_FOR_MORE = re.compile(
+    r"(?::|\b(?:the|of|a|an|to|by|for|in|with|such|any|its|their|this|which|shall|will|be))\s*\d{0,3}\s*\Z",
+    re.IGNORECASE,
+)
+"""What a sentence ends in that is not at its end: a colon, or `of the`, and perhaps a page number."""
 _GOES_ON = re.compile(r"(?:[;,–—]|\b(?:and|or|and/or))$", re.IGNORECASE)
 _ITEM = re.compile(r"(?:(?:and|or)\s)?(?:\(?[A-Za-z0-9]{1,5}\)|[•●▪‣◦*–—-]|\d{1,2}\.)\s")
 _VALUE = re.compile(r"(?:[A-Z]{3}\s?)?[^\w\s]?\s?\d")
@@ -72,14 +79,39 @@ def sentences_around(chunk: Chunk, span: Span) -> Span:
     return Span(min(span.start, held[0].start), max(span.end, held[-1].end)) if held else span
 
 
-def through_list(chunk: Chunk, span: Span) -> Span:
-    """`span` to the end of the list that its last sentence leads into; itself where that leads into none, or
-    stands in an earlier chunk."""
+def to_its_end(chunk: Chunk, span: Span) -> Span:
+    """`span` to the end of the list that its last sentence leads into, or of what it goes on with.
+
+    A sentence that ends in a colon goes on with the next one, and with the short lines or rows that begin
+    there; one that breaks off in `of the` goes on behind the break. As far as the chunk holds it; `span`
+    itself where it stands in an earlier chunk.
+    """
     if span not in chunk.span:
         return span
     lists = [part.governs for part in chunk.context_before if part.span in span]
     ends = [min(items.end, chunk.span.end) for items in lists if items.start >= span.end]
-    return Span(span.start, max(ends, default=span.end))
+    return Span(span.start, max(ends)) if ends else _gone_on(chunk, span)
+
+
+def _gone_on(chunk: Chunk, span: Span) -> Span:
+    """`span` with the sentences behind it that its words call for."""
+    everything = _all_of(chunk)
+    last = max((i for i, sentence in enumerate(everything) if sentence.span.overlap(span)), default=-1)
+    following = everything[last + 1 :][:MAX_GOING_ON]
+    if last < 0 or not following or not _CALLS_FOR_MORE.search(everything[last].text):
+        return span
+    taken = following[:1]
+    for sentence in following[1:]:
+        if not (_is_short_line(taken[-1]) or _CALLS_FOR_MORE.search(taken[-1].text)):
+            break
+        taken.append(sentence)
+    return Span(span.start, taken[-1].span.end)
+
+
+def _is_short_line(sentence: Sentence) -> bool:
+    return _is_row(sentence) or (
+        len(sentence.text.split()) < CAPTION_WORDS and not sentence.text.endswith(_STOPS)
+    )
 
 
 def says_something(chunk: Chunk, span: Span) -> bool:

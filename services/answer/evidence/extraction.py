@@ -17,7 +17,7 @@ from corpus.stems import stems_of
 from services.answer.corpus import Candidate, Found
 from services.answer.evidence.everyday import contract_stems
 from services.answer.evidence.grading import GradedCandidate
-from services.answer.evidence.wants import Want, held_by, says_little, wanted
+from services.answer.evidence.wants import Want, held_by, is_no_statement, says_little, wanted
 from services.answer.sentences import Sentence, read_as, said_by, sentences_of
 
 WINDOW_WEIGHT, KEYWORD_WEIGHT, COVERED_WEIGHT, CHUNK_WEIGHT = 0.5, 1.0, 0.25, 0.75
@@ -47,7 +47,7 @@ FULL_WEIGHT = 0.1
 """What a sentence gains that has more than a few words, and none of those that say little."""
 FEW_WORDS = 8
 MAX_STATEMENTS = 3
-RUNNER_UP_SHARE = 0.8
+RUNNER_UP_SHARE = 0.88
 """A second or third sentence must score at least this share of the best one."""
 K1, B = 1.2, 0.75
 """BM25's usual constants; moving them changed nothing by more than .01 (CUAD dev)."""
@@ -70,12 +70,15 @@ def choose_sentences(
     """The best sentences of the kept chunks, best first; ties go to the better chunk, then the earlier.
 
     All of them score at least `share` of the best one. Of sentences that say the same, as in two editions of
-    a document, only the first counts; the same item under another lead-in says something else.
+    a document, only the first counts; the same item under another lead-in says something else. Signatures and
+    feet of pages are left out unless there is nothing else.
     """
     distinct: dict[str, ScoredSentence] = {}
     for scored in sorted(score_sentences(kept, found), key=lambda scored: -scored.score):
         distinct.setdefault(" ".join(said_by(scored.sentence).casefold().split()), scored)
-    ranked = tuple(distinct.values())
+    everything = tuple(distinct.values())
+    question = found.clause_question
+    ranked = [s for s in everything if not is_no_statement(s.sentence.text, question)] or everything
     if not ranked:
         return ()
     enough = share * ranked[0].score

@@ -148,6 +148,14 @@ _KINDS = (
 )
 _SAYS_LITTLE = re.compile(r"\[\*+\]|\*{3}|-{5,}|_{5,}|IN WITNESS|\bcounterparts\b", re.IGNORECASE)
 
+_PAGE = re.compile(r"\bPage\s+\d+\s+of\s+\d+\W*\Z", re.IGNORECASE)
+_SIGNATURE = re.compile(r"/s/|\bBy:|_{5,}|\bName:|\bIN WITNESS WHEREOF\b")
+_ASKS_WHO = re.compile(
+    r"\b(?:who|whose|sign\w*|names?|titles?|role|position|dated?|date|when|execut\w*|address\w*|e-?mail|phone"
+    r"|attention|officer|president|chief|number|language|copies|parties)\b",
+    re.IGNORECASE,
+)
+
 
 def wanted(question: str) -> frozenset[Want]:
     """What a question wants; nothing for many a question, several things for some."""
@@ -158,6 +166,12 @@ def held_by(text: str, wants: Iterable[Want]) -> frozenset[Want]:
     """Those of `wants` that a sentence holds."""
     sought = set(wants)
     return frozenset(kind.want for kind in _KINDS if kind.want in sought and kind.held.search(text))
+
+
+def is_no_statement(text: str, question: str) -> bool:
+    """Whether a sentence is a page's last line, or a signature that the question does not ask for."""
+    signature = _SIGNATURE.search(text) is not None and not _ASKS_WHO.search(question)
+    return signature or _PAGE.search(text) is not None
 
 
 def says_little(text: str) -> bool:

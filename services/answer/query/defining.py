@@ -24,6 +24,8 @@ _ORDINARY = frozenset(
 )
 """Words that some documents define and that mean what they always mean."""
 _OWN_NAMES = frozenset(stems_of("agreement contract amendment addendum"))
+_WORD = re.compile(r"\w+")
+_PLURAL = re.compile(r"(?:ies|es|s|y|e)\Z", re.IGNORECASE)
 _TERM = r"[\"'“‘]?(?P<term>[^\"“”?.!;:\n]{2,80}?)[\"'”’]?"
 _ASKS_FOR_TERM = re.compile(
     r"(?:what (?:is|are|does|do)|what's|who is|how (?:is|are)|how (?:do|does)\b.{1,60}?\bdefine|define"
@@ -181,9 +183,14 @@ def _is_near(definition: Definition, quote: Quoted) -> bool:
 
 def _uses(definition: Definition, quote: Quoted) -> bool:
     """Whether a quote writes a term as it is defined: with its capitals, in the singular or the plural."""
-    written = r"\s+".join(map(re.escape, re.sub(r"(?:s|y|ies)$", "", definition.term).split()))
-    flags = re.IGNORECASE if quote.text.isupper() else 0
-    return re.search(rf"\b{written}(?:s|es|y|ies)?\b", quote.text, flags) is not None
+    return _follow(_as_written(definition.term), _as_written(quote.text)) or (
+        quote.text.isupper() and _follow(_as_written(definition.term.upper()), _as_written(quote.text))
+    )
+
+
+def _as_written(text: str) -> list[str]:
+    """The words of a text in the singular, with their capitals."""
+    return [_PLURAL.sub("", word) for word in _WORD.findall(text)]
 
 
 def _explains_nothing(definition: Definition) -> bool:

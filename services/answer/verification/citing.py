@@ -14,7 +14,7 @@ from corpus.documents import Document
 from corpus.spans import Span
 from services.answer.answers import Note, NoteKind
 from services.answer.parts import doubts_of, joined, pages_at, quote_parts, reading_of
-from services.answer.sentences import Sentence, says_something, sentences_around, through_list
+from services.answer.sentences import Sentence, says_something, sentences_around, to_its_end
 from services.answer.verification.places import find_in
 from services.answer.verification.signing import Signer
 
@@ -112,12 +112,12 @@ class Stored:
         """Whether it has more words than headings and headers of tables."""
         return says_something(self.chunk, self.span)
 
-    def with_list(self) -> Stored:
-        """The same to the end of the list that its last sentence leads into, as far as the chunk holds it.
+    def to_its_end(self) -> Stored:
+        """The same to the end of the list or sentence that its words call for, as far as the chunk holds it.
 
         By itself `The Vendor is not liable for:` says nothing, or too much.
         """
-        span = through_list(self.chunk, self.span)
+        span = to_its_end(self.chunk, self.span)
         return replace(self, span=span, parts=quote_parts(self.chunk, span)) if span != self.span else self
 
     def holds(self, other: Stored) -> bool:

@@ -146,3 +146,9 @@ def test_blacked_out_words_are_the_worse_answer():
         "The royalty comes to a tenth of net price.",
     )
     assert chosen([graded(chunk(hidden, told), 0.3, 0.3)])[0] == told
+
+
+def test_a_signature_is_chosen_only_when_nothing_else_is_there():
+    signature = "By: /s/ A. Person, director of the licensee"
+    assert chosen([graded(chunk(signature, FEE), 0.9, 0.1)], "what may the licensee do") == [FEE]
+    assert chosen([graded(chunk(signature), 0.9)], "what may the licensee do") == [signature]

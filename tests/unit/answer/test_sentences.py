@@ -13,7 +13,7 @@ from services.answer.sentences import (
     sentences_around,
     sentences_of,
     table_header_of,
-    through_list,
+    to_its_end,
 )
 from tests.unit.answer.listed import CONSENT, COPY, DOCUMENT, FEES, LEAD_IN, SECOND, SHARE, items, span_of
 from tests.unit.nouns import a_chunk
@@ -102,7 +102,7 @@ def around(part: Chunk, words: str) -> str:
     ids=["list", "part of the list", "item", "other sentence"],
 )
 def test_a_lead_in_reaches_to_the_end_of_its_list(of_chunk, words, whole):
-    span = through_list(items(*of_chunk), span_of(words))
+    span = to_its_end(items(*of_chunk), span_of(words))
     assert DOCUMENT[span.start : span.end] == whole
 
 
@@ -190,3 +190,20 @@ def cut_off(*sentences: str, header: str = "") -> Chunk:
 )
 def test_what_leads_into_a_quote_may_stand_in_an_earlier_chunk(part, at, begins):
     assert begins_earlier(part, sentences_around(part, part.sentences[at])) is begins
+
+
+@pytest.mark.parametrize(
+    ("sentences", "whole"),
+    [
+        (("Fees go to this account:", "Bank of Nowhere, number 12.", LAW), 2),
+        (("Fees go to this account:", "Bank of Nowhere", "Main Road 1", "Number 12.", LAW), 4),
+        (("Fees follow the list of the 12", "Vendor as it stands then.", LAW), 2),
+        (("Fees follow the Vendor's list.", LAW), 1),
+        (("Fees go to this account:",), 1),
+    ],
+    ids=["colon", "short lines", "broken off", "full sentence", "end of the chunk"],
+)
+def test_a_quote_goes_on_with_what_its_last_words_call_for(sentences, whole):
+    part = chunk(*sentences)
+    span = to_its_end(part, part.sentences[0])
+    assert part.text[span.start : span.end] == "\n".join(sentences[:whole])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.answer.evidence.wants import Want, held_by, says_little, wanted
+from services.answer.evidence.wants import Want, held_by, is_no_statement, says_little, wanted
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,16 @@ def test_only_what_is_wanted_is_looked_for():
 )
 def test_a_sentence_with_words_left_out_says_little(text, little):
     assert says_little(text) is little
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "none"),
+    [
+        ("Master Agreement Page 3 of 12", "Who signed?", True),
+        ("By: /s/ A. Person", "May we copy it?", True),
+        ("By: /s/ A. Person", "Who signed?", False),
+        ("The Licensee may copy it.", "May we copy it?", False),
+    ],
+)
+def test_signatures_and_last_lines_of_pages_state_nothing(text, question, none):
+    assert is_no_statement(text, question) is none
