@@ -106,7 +106,8 @@ class Resuming:
             size, end = end, 0
         if path is None:
             return Resumed(head, new_segment(self._folder, head.sequence + 1), 0)
-        if any(map(_entry, rest.split(b"\n"))):
+        *finished, _unfinished = rest.split(b"\n")
+        if any(map(_entry, finished)):
             return self._set_aside(head, "the audit log ends with records that do not belong there")
         return Resumed(head, path, size, _remove_torn(path, size, rest))
 

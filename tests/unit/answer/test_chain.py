@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from services.answer.records.chain import AuditLog
@@ -198,15 +198,19 @@ def test_a_file_removed_anywhere_is_found(written):
 
 
 def crashed(folder, number, cut, head_written, keys) -> bool:
-    """A process that ends while it writes a record, after `cut` bytes; whether it could have told of it."""
+    """A process that ends while it writes a record, after `cut` bytes, or below 0 with as many missing.
+
+    Returns whether it could have told of it.
+    """
     write(folder, [], keys, max_bytes=MAX_BYTES)
     head = folder / "queries.head"
     head_before, before = head.read_bytes(), {file: file.stat().st_size for file in files_in(folder)}
     write(folder, [number], keys, max_bytes=MAX_BYTES)
     written = files_in(folder)[-1]
     after, start = written.read_bytes(), before.get(written, 0)
-    written.write_bytes(after[: start + cut])
-    told = head_written and start + cut >= len(after)
+    end = start + cut if cut >= 0 else len(after) + cut
+    written.write_bytes(after[:end])
+    told = head_written and end >= len(after)
     if not told:
         head.write_bytes(head_before)
     return told
@@ -220,12 +224,14 @@ MAX_BYTES = 1_200
     steps=st.lists(
         st.one_of(
             st.integers(1, 4).map(lambda count: ("append", count, 0, False)),
-            st.tuples(st.just("crash"), st.just(1), st.integers(0, 450), st.booleans()),
+            st.tuples(st.just("crash"), st.just(1), st.integers(-2, -1) | st.integers(0, 450), st.booleans()),
         ),
         max_size=6,
     ),
     keys=st.sampled_from([UNSEALED, KEYS]),
 )
+@example(steps=[("crash", 1, -1, False)], keys=KEYS)
+@example(steps=[("append", 1, 0, False), ("crash", 1, -1, False)], keys=KEYS)
 def test_what_was_told_is_there_after_appends_and_crashes_at_any_byte(steps, keys):
     with tempfile.TemporaryDirectory() as name:
         folder, told = Path(name), list[int]()
