@@ -19,7 +19,7 @@ from cli.costs import footer
 from cli.errors import CallFailed
 from cli.output import Output, as_dict, counted
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
-from cli.passages import visible
+from cli.passages import name_of, visible
 from cli.running import FAILED, run
 from cli.tables import print_articles, print_table
 
@@ -221,7 +221,7 @@ def _claim(claim: ArticleClaim) -> str:
 
 def _place(citation: Citation) -> str:
     page = f", page {citation.page}" if citation.HasField("page") else ""
-    return _escaped(f"{citation.document} › {citation.section}{page}")
+    return _escaped(f"{name_of(citation)} › {citation.section}{page}")
 
 
 def _escaped(text: str) -> str:

@@ -37,7 +37,7 @@ from cli.parameters import (
     TextFile,
     split,
 )
-from cli.passages import reflow
+from cli.passages import name_of, reflow
 from cli.running import REFUSED, run
 from cli.tables import print_table
 
@@ -109,13 +109,14 @@ def _remarks(claim: CheckedClaim, citations: dict[int, Citation]) -> str:
         *(reflow(note.text) for note in claim.notes),
     ]
     if claim.HasField("nearest_clause"):
-        parts.append(f"nearest: {claim.nearest_clause.document} › {reflow(claim.nearest_clause.section)}")
+        nearest = claim.nearest_clause
+        parts.append(f"nearest: {reflow(name_of(nearest))} › {reflow(nearest.section)}")
     return "; ".join(parts)
 
 
 def _place(citation: Citation) -> str:
     page = f", page {citation.page}" if citation.HasField("page") else ""
-    return f"{citation.document} › {reflow(citation.section)}{page}"
+    return f"{reflow(name_of(citation))} › {reflow(citation.section)}{page}"
 
 
 @dataclass(frozen=True, slots=True)

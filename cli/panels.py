@@ -29,7 +29,7 @@ from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from clausegate.corpus.v1.citation_pb2 import Citation
 from cli.costs import cost, latency, model_notes
 from cli.output import counted
-from cli.passages import Barred, highlighted, reflow
+from cli.passages import Barred, highlighted, name_of, reflow
 
 GRADES = {
     0: ("not relevant", "dim"),
@@ -148,7 +148,7 @@ def _clauses(clauses: Iterable[SupportingClause], full: bool) -> Iterator[Render
     for number, clause in enumerate(clauses):
         if number:
             yield Text()
-        yield place(clause.document, clause.section, _pages(clause))
+        yield place(name_of(clause), clause.section, _pages(clause))
         words, style = _grade(clause)
         yield Barred(Text(words, style), style)
         yield from (Barred(Text(f"{reflow(part.text)} …", "bold"), style) for part in clause.context_before)
@@ -192,7 +192,7 @@ def _shown_quotes(response: QueryResponse) -> set[str]:
 
 def _citation(citation: Citation, shown: set[str]) -> RenderableType:
     pages = _page_range(citation.page, citation.last_page) if citation.HasField("page") else ""
-    where = place(citation.document, citation.section, pages)
+    where = place(name_of(citation), citation.section, pages)
     head = Text.assemble((f"[{citation.number}] ", "bold blue"), where)
     if citation.quote in shown:
         return head

@@ -13,6 +13,7 @@ from rich.style import Style
 from rich.text import Text
 
 from clausegate.answer.v1.answer_pb2 import SupportingClause
+from clausegate.corpus.v1.citation_pb2 import Citation
 
 CONTEXT_CHARACTERS = 140
 """Shown on either side of a quote in an excerpt."""
@@ -121,6 +122,11 @@ def visible(text: str) -> str:
     return re.sub(
         r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "\ufffd", text
     )
+
+
+def name_of(cited: Citation | SupportingClause) -> str:
+    """What people call its document; what was cited before documents had labels has its title."""
+    return cited.document_label or cited.title
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from cli.errors import CommandError
 from cli.output import Output, counted
 from cli.panels import framed, place, question_text, section
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
-from cli.passages import Barred, reflow
+from cli.passages import Barred, name_of, reflow
 from cli.running import REFUSED, run
 
 app = typer.Typer()
@@ -97,7 +97,7 @@ def snippets_panel(done: SnippetsDone, question: str) -> RenderableType:
 def _snippet(number: int, snippet: Snippet) -> Iterator[RenderableType]:
     yield Text()
     head = Text.assemble(
-        (f"[{number}] ", "bold blue"), place(snippet.source_id, snippet.source_location, _page(snippet))
+        (f"[{number}] ", "bold blue"), place(_document(snippet), snippet.source_location, _page(snippet))
     )
     yield head if snippet.verified else head.append(" not found in the documents", "bold red")
     yield Barred(Text(_whole(snippet)), "cyan" if snippet.verified else "red")
@@ -111,6 +111,10 @@ def _whole(snippet: Snippet) -> str:
     """The snippet between what leads into it and the conditions after it: alone it may say the opposite."""
     parts = (snippet.context_before, snippet.content, snippet.context_after)
     return " … ".join(reflow(part) for part in parts if part)
+
+
+def _document(snippet: Snippet) -> str:
+    return name_of(snippet.citation) or snippet.source_title
 
 
 def _page(snippet: Snippet) -> str:
@@ -128,7 +132,7 @@ def snippet_lines(done: SnippetsDone) -> Iterator[str]:
     for number, snippet in enumerate(done.snippets, 1):
         page = f", {_page(snippet)}" if _page(snippet) else ""
         doubt = "" if snippet.verified else " (not found in the documents)"
-        yield f"[{number}] {snippet.source_id} › {reflow(snippet.source_location)}{page}{doubt}"
+        yield f"[{number}] {reflow(_document(snippet))} › {reflow(snippet.source_location)}{page}{doubt}"
         yield _whole(snippet)
         yield from (f"! {reflow(note.text)}" for note in snippet.notes)
         if snippet.relevance:

@@ -21,6 +21,9 @@ from clausegate.retrieval.v1.retrieval_service_pb2 import Candidate, ResolvedDef
 from cli.ingestion import FileResult, Outcome
 from cli.output import counted
 from cli.passages import Barred, reflow, visible
+from corpus.codec import from_message
+from corpus.documents import Document as DomainDocument
+from corpus.labels import label_of
 
 OUTCOME_STYLES = {
     Outcome.CREATED: "green",
@@ -106,7 +109,7 @@ def print_documents(console: Console, documents: Iterable[Document]) -> None:
             Text("\n").join(
                 [
                     Text(document.document_id, "cyan"),
-                    Text(reflow(document.title)),
+                    Text(reflow(label_of(from_message(document, DomainDocument)))),
                     *(Text(remark, "yellow") for remark in _remarks(document)),
                 ]
             ),

@@ -66,3 +66,5 @@ class Citation:
     certificate: Certificate
     parts: tuple[QuotePart, ...] = ()
     """What `quote` consists of; empty only in citations that were made before they had parts."""
+    document_label: str = ""
+    """What people call the document; empty only in citations that were made before documents had labels."""

@@ -162,14 +162,14 @@ def _numbers(numbers: Iterable[int]) -> str:
 
 
 def _place(where: Any) -> tuple[Run, ...]:
-    """Source, title, section and pages of a clause or a citation, which name them alike."""
+    """Source, document, section and pages of a clause or a citation, which name them alike."""
     pages = ""
     if where.HasField("page"):
         crosses = where.last_page != where.page
         pages = f", pp. {where.page}–{where.last_page}" if crosses else f", p. {where.page}"
     return (
         *foreign(f"[{where.source.upper()}] ", NAME, bold=True),
-        *foreign(where.title, NAME, bold=True),
+        *foreign(where.document_label or where.title, NAME, bold=True),
         Run(", "),
         *foreign(where.section, NAME),
         *([Run(pages)] if pages else []),

@@ -41,6 +41,8 @@ class SupportingClause:
     document: str
     source: str
     title: str
+    document_label: str
+    """What people call the document."""
     section: str
     page: int | None
     last_page: int | None

@@ -172,6 +172,7 @@ async def test_a_claim_without_quote_that_stands_nowhere_shows_the_nearest_passa
     assert claim.verdict == VERDICTS.GROUNDING_VERDICT_UNSUPPORTED
     assert claim.nearest_clause.text == LICENCE.paragraphs[2]
     assert not claim.nearest_clause.quoted
+    assert claim.nearest_clause.document_label == claim.nearest_clause.title != ""
     assert (len(response.citations), response.grounded) == (0, False)
 
 

@@ -22,7 +22,7 @@ from chassis.server import serving
 from clausegate.answer.v1 import answer_pb2, debug_pb2
 from clausegate.answer.v1.query_service_pb2 import QueryRequest, QueryResponse, StreamQueryRequest
 from clausegate.answer.v1.query_service_pb2_grpc import QueryServiceStub
-from clausegate.corpus.v1 import citation_pb2, document_pb2
+from clausegate.corpus.v1 import citation_pb2, document_pb2, profile_pb2
 from clausegate.corpus.v1.chunk_pb2 import Chunk
 from clausegate.corpus.v1.definition_pb2 import Definition
 from clausegate.corpus.v1.span_pb2 import PageSpan, Span
@@ -56,6 +56,7 @@ class File:
     hidden: int = 0
     scanned: tuple[int, ...] = ()
     terms: tuple[str, ...] = ()
+    profile: profile_pb2.DocumentProfile | None = None
 
     @property
     def document_id(self) -> str:
@@ -100,6 +101,13 @@ CME = File(
     hidden=1_200,
     scanned=(2,),
     terms=("Non-Professional", "Device"),
+    profile=profile_pb2.DocumentProfile(
+        title=profile_pb2.ProfileTitle(text="Market Data Licence", span=Span(start=0, end=19)),
+        kind=profile_pb2.DOCUMENT_KIND_LICENCE,
+        dated=profile_pb2.StatedDate(
+            iso="2020-07-01", precision=profile_pb2.DATE_PRECISION_DAY, span=Span(start=20, end=32)
+        ),
+    ),
 )
 OPRA = File(
     source="opra",
@@ -200,6 +208,7 @@ def parts_of(file: File):
         definition_count=len(definitions),
         hidden_characters=file.hidden,
         scanned_pages=file.scanned,
+        profile=file.profile,
         contents_sha256=contents_digest(each.digest for each in (*chunks, *definitions)),
     )
     yield index_pb2.ReplaceDocumentRequest(commit=index_pb2.Commit(document=with_digest(document)))
@@ -345,6 +354,23 @@ async def test_notes_tell_of_references_and_of_what_the_file_does_not_show(queri
     assert "holds 1,200 characters that its readers do not see" in texts[answer_pb2.NOTE_KIND_HIDDEN_TEXT]
     assert texts[answer_pb2.NOTE_KIND_SCANNED_PAGES].startswith("The words of page 2")
     assert answer_pb2.NOTE_KIND_UNCALIBRATED in texts
+
+
+async def test_documents_are_called_what_their_cards_say_and_else_by_their_titles(queries):
+    response = await queries.Query(QueryRequest(query="What is the monthly display fee?"))
+    labels = {
+        "cme/licence.pdf": "Market Data Licence · 1 July 2020",
+        "opra/policy.txt": "Options Data Policy",
+    }
+    assert {cited.document: cited.document_label for cited in response.citations} == labels
+    assert {clause.document: clause.document_label for clause in response.supporting_clauses} == labels
+    assert all(label in response.markdown for label in labels.values())
+
+
+async def test_the_clauses_nearest_to_a_refused_question_name_their_documents_in_the_same_way(queries):
+    response = await queries.Query(QueryRequest(query=REFUSED, sources=["cme"]))
+    labels = [clause.document_label for clause in response.refusal.nearest_clauses]
+    assert set(labels) == {"Market Data Licence · 1 July 2020"}
 
 
 REFUSED = "Does the cryptocurrency custody wallet support staking rewards?"

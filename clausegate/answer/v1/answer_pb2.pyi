@@ -279,6 +279,7 @@ class SupportingClause(google.protobuf.message.Message):
     SCORE_FIELD_NUMBER: builtins.int
     CONTEXT_BEFORE_FIELD_NUMBER: builtins.int
     CONTEXT_AFTER_FIELD_NUMBER: builtins.int
+    DOCUMENT_LABEL_FIELD_NUMBER: builtins.int
     chunk_id: builtins.str
     """The chunk, see `Chunk.chunk_id`."""
     chunk_alias: builtins.str
@@ -305,6 +306,8 @@ class SupportingClause(google.protobuf.message.Message):
     """Calibrated probability that the passage answers the question, 0 to 1. Set by local grading only."""
     score: builtins.float
     """What the gate compared: calibrated evidence, a model's grade, or raw cosine when grading was off."""
+    document_label: builtins.str
+    """What to call the document where people read, see `Citation.document_label`."""
     @property
     def span(self) -> clausegate.corpus.v1.span_pb2.Span:
         """Where `text` stands in the document's extracted text."""
@@ -342,9 +345,10 @@ class SupportingClause(google.protobuf.message.Message):
         score: builtins.float = ...,
         context_before: collections.abc.Iterable[clausegate.corpus.v1.citation_pb2.QuotePart] | None = ...,
         context_after: collections.abc.Iterable[clausegate.corpus.v1.citation_pb2.QuotePart] | None = ...,
+        document_label: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_grade", b"_grade", "_last_page", b"_last_page", "_page", b"_page", "_probability", b"_probability", "grade", b"grade", "last_page", b"last_page", "page", b"page", "probability", b"probability", "span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_grade", b"_grade", "_last_page", b"_last_page", "_page", b"_page", "_probability", b"_probability", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "context_after", b"context_after", "context_before", b"context_before", "document", b"document", "grade", b"grade", "last_page", b"last_page", "page", b"page", "probability", b"probability", "quoted", b"quoted", "score", b"score", "section", b"section", "source", b"source", "span", b"span", "text", b"text", "title", b"title"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_grade", b"_grade", "_last_page", b"_last_page", "_page", b"_page", "_probability", b"_probability", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "context_after", b"context_after", "context_before", b"context_before", "document", b"document", "document_label", b"document_label", "grade", b"grade", "last_page", b"last_page", "page", b"page", "probability", b"probability", "quoted", b"quoted", "score", b"score", "section", b"section", "source", b"source", "span", b"span", "text", b"text", "title", b"title"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_grade", b"_grade"]) -> typing.Literal["grade"] | None: ...
     @typing.overload

@@ -157,6 +157,7 @@ class Citation(google.protobuf.message.Message):
     MATCH_LEVEL_FIELD_NUMBER: builtins.int
     CERTIFICATE_FIELD_NUMBER: builtins.int
     PARTS_FIELD_NUMBER: builtins.int
+    DOCUMENT_LABEL_FIELD_NUMBER: builtins.int
     number: builtins.int
     """Position in the answer's list of citations, from 1, in order of first use."""
     document: builtins.str
@@ -181,6 +182,12 @@ class Citation(google.protobuf.message.Message):
     """The chunk's name for people, see `Chunk.alias`."""
     match_level: Global___MatchLevel.ValueType
     """How the quote was found; extractive answers are always EXACT."""
+    document_label: builtins.str
+    """What to call the document where people read: title, parties and date of its card in at most 90 characters, such
+    as `Consulting Agreement · Slingerbag Inc. / Sporting Edge · 1 July 2020`; without a card its title. Where
+    documents of one answer would be called the same, the file's name follows in brackets. Empty only in citations
+    that were made before documents had labels.
+    """
     @property
     def span(self) -> clausegate.corpus.v1.span_pb2.Span:
         """Where the quoted words themselves stand in the document's extracted text: within one of `parts`, without what
@@ -215,9 +222,10 @@ class Citation(google.protobuf.message.Message):
         match_level: Global___MatchLevel.ValueType = ...,
         certificate: Global___Certificate | None = ...,
         parts: collections.abc.Iterable[Global___QuotePart] | None = ...,
+        document_label: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "last_page", b"last_page", "page", b"page", "span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "document", b"document", "last_page", b"last_page", "match_level", b"match_level", "number", b"number", "page", b"page", "parts", b"parts", "quote", b"quote", "section", b"section", "source", b"source", "span", b"span", "title", b"title"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "document", b"document", "document_label", b"document_label", "last_page", b"last_page", "match_level", b"match_level", "number", b"number", "page", b"page", "parts", b"parts", "quote", b"quote", "section", b"section", "source", b"source", "span", b"span", "title", b"title"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_last_page", b"_last_page"]) -> typing.Literal["last_page"] | None: ...
     @typing.overload

@@ -151,8 +151,9 @@ class Grounding:
         chunks: dict[str, Chunk] = {
             place.chunk.chunk_id: place.chunk for place in found.values() if place.chunk
         }
-        documents = dict.fromkeys(chunk.document_id for chunk in chunks.values())
-        live = await self._retrieval.live_documents(documents)
+        documents: list[str] = [chunk.document_id for chunk in chunks.values()]
+        documents += [place.nearest.document for place in found.values() if place.nearest and not place.chunk]
+        live = await self._retrieval.live_documents(dict.fromkeys(documents))
         citations = Citations(chunks, live, self._origin, self._signer)
         checked = judge(claims, found, citations)
         revision = next(search.index_revision for search in searches.values())
@@ -160,10 +161,10 @@ class Grounding:
 
 
 def _nearest(found: Found) -> SupportingClause | None:
-    """The passage that comes closest; None where none is near."""
+    """The passage that comes closest, without its document's label; None where none is near."""
     graded = grade_locally(found)
     near = graded[0] if graded and (graded[0].grade or 0) >= NEAR_GRADE else None
-    return clause_of(near, near.candidate.chunk) if near else None
+    return clause_of(near, near.candidate.chunk, {}) if near else None
 
 
 def claims_of(asked: Asked) -> tuple[Claim, ...]:

@@ -141,8 +141,11 @@ def keep_graded(
     return tuple(enough[:at_most] or ranked[:1])
 
 
-def clause_of(graded: GradedCandidate, chunk: Chunk) -> SupportingClause:
-    """A passage with what the gate thinks of it; nothing of it is quoted yet."""
+def clause_of(graded: GradedCandidate, chunk: Chunk, labels: Mapping[str, str]) -> SupportingClause:
+    """A passage with what the gate thinks of it; nothing of it is quoted yet.
+
+    `labels` by document id; the title stands in for one that is not there.
+    """
     page, last_page = pages_at(chunk, chunk.span)
     return SupportingClause(
         chunk_id=chunk.chunk_id,
@@ -150,6 +153,7 @@ def clause_of(graded: GradedCandidate, chunk: Chunk) -> SupportingClause:
         document=chunk.document_id,
         source=chunk.source,
         title=chunk.title,
+        document_label=labels.get(chunk.document_id, chunk.title),
         section=chunk.section,
         page=page,
         last_page=last_page,

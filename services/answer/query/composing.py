@@ -66,7 +66,7 @@ def compose(
     """
     quoted = citations.all
     definitions = tuple(_definitions(draft, citations))
-    clauses = tuple(_clauses(draft, quoted, chunks))
+    clauses = tuple(_clauses(draft, quoted, chunks, citations.labels))
     told = [*notes.begins_earlier_notes(quoted, chunks), *_cut_definitions(draft, citations)]
     told += _notes(draft, citations, quoted, definitions, clauses, documents)
     told += doubt_notes(citations.all, chunks)
@@ -82,7 +82,7 @@ def _headed(statements: tuple[Statement, ...], told: Iterable[Note]) -> tuple[St
 
 
 def _clauses(
-    draft: Draft, quoted: tuple[Citation, ...], chunks: Mapping[str, Chunk]
+    draft: Draft, quoted: tuple[Citation, ...], chunks: Mapping[str, Chunk], labels: Mapping[str, str]
 ) -> Iterator[SupportingClause]:
     for graded in draft.kept:
         chunk = chunks.get(graded.candidate.chunk.chunk_id)
@@ -96,7 +96,7 @@ def _clauses(
             starts = [citation.span.start for citation in own]
             section = chunk.section_at(min(starts)) if starts else chunk.section
             ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
-            yield replace(clause_of(graded, chunk), quoted=ordered, section=section)
+            yield replace(clause_of(graded, chunk, labels), quoted=ordered, section=section)
 
 
 def _definitions(draft: Draft, citations: Citations) -> Iterator[DefinitionInUse]:

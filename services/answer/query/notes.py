@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from corpus.chunks import Chunk
 from corpus.citations import Citation
@@ -40,9 +40,9 @@ def cross_reference_notes(citations: Iterable[Citation]) -> tuple[Note, ...]:
 def unreadable_page_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
     """One note for each cited document some of whose pages could not be read."""
     texts: dict[str, str] = {
-        document.document_id: f"{_counted(document.unreadable_pages)} of “{document.title}” could not be "
-        "read and may hold more on this."
-        for document in documents
+        document.document_id: f"{_counted(document.unreadable_pages)} of “{label}” could not be read and may "
+        "hold more on this."
+        for document, label in _cited(citations, documents)
         if document.unreadable_pages
     }
     return _document_notes(NoteKind.UNREADABLE_PAGES, texts, citations)
@@ -63,8 +63,8 @@ def begins_earlier_notes(citations: Iterable[Citation], chunks: Mapping[str, Chu
 def definition_goes_on_note(term: str, citation: Citation) -> Note:
     """A definition whose end another chunk holds."""
     text = (
-        f"The definition of “{term}” goes on in the next passage of “{citation.title}”: read it as well, "
-        "since it may take something out."
+        f"The definition of “{term}” goes on in the next passage of “{citation.document_label}”: read it as "
+        "well, since it may take something out."
     )
     return Note(NoteKind.CUT_QUOTE, text, (citation.number,))
 
@@ -72,35 +72,42 @@ def definition_goes_on_note(term: str, citation: Citation) -> Note:
 def left_out_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
     """One note for each cited document without some of what its pages show."""
     texts: dict[str, str] = {}
-    for document in documents:
+    for document, label in _cited(citations, documents):
         marks = _count(document.reference_marks, "footnote and reference mark")
         lines = _count(document.running_lines, "line", " of running headers and footers")
         if left := " and ".join(filter(None, (marks, lines))):
             were = "was" if document.reference_marks + document.running_lines == 1 else "were"
-            texts[document.document_id] = f"From the text of “{document.title}” {left} {were} left out."
+            texts[document.document_id] = f"From the text of “{label}” {left} {were} left out."
     return _document_notes(NoteKind.LEFT_OUT, texts, citations)
 
 
 def hidden_text_notes(citations: Sequence[Citation], documents: Iterable[Document]) -> tuple[Note, ...]:
     """One note for each cited document that holds text which its readers do not see."""
     texts: dict[str, str] = {
-        document.document_id: f"The file of “{document.title}” holds {document.hidden_characters:,} "
+        document.document_id: f"The file of “{label}” holds {document.hidden_characters:,} "
         f"character{'s' if document.hidden_characters > 1 else ''} that its readers do not see; "
         f"{'they were' if document.hidden_characters > 1 else 'it was'} left out."
-        for document in documents
+        for document, label in _cited(citations, documents)
         if document.hidden_characters
     }
     return _document_notes(NoteKind.HIDDEN_TEXT, texts, citations)
 
 
+def _cited(citations: Iterable[Citation], documents: Iterable[Document]) -> Iterator[tuple[Document, str]]:
+    """Those of the documents that are cited, and their labels."""
+    labels = {citation.document: citation.document_label for citation in citations}
+    for document in documents:
+        if document.document_id in labels:
+            yield document, labels[document.document_id]
+
+
 def _document_notes(
     kind: NoteKind, texts: Mapping[str, str], citations: Sequence[Citation]
 ) -> tuple[Note, ...]:
-    """One note for each document that is cited; `texts` by document id."""
+    """One note for each of `texts`, which are by the ids of cited documents."""
     return tuple(
-        Note(kind, text, numbers)
+        Note(kind, text, tuple(citation.number for citation in citations if citation.document == document))
         for document, text in texts.items()
-        if (numbers := tuple(citation.number for citation in citations if citation.document == document))
     )
 
 
@@ -112,8 +119,8 @@ def scanned_page_notes(citations: Iterable[Citation], documents: Mapping[str, Do
         pages = [page for page in documents[citation.document].scanned_pages if page in cited]
         if pages:
             text = (
-                f"The words of {_counted(pages).lower()} of “{citation.title}” stand invisibly over an "
-                "image: compare the quote with what it shows."
+                f"The words of {_counted(pages).lower()} of “{citation.document_label}” stand invisibly over "
+                "an image: compare the quote with what it shows."
             )
             notes.append(Note(NoteKind.SCANNED_PAGES, text, (citation.number,)))
     return tuple(notes)
@@ -123,15 +130,15 @@ def value_conflict_note(conflict: ValueConflict, left: Citation, right: Citation
     """Both values side by side; none is picked."""
     text = (
         f"The documents give different values for what looks like the same matter: “{conflict.values[0]}” in "
-        f"“{left.title}” and “{conflict.values[1]}” in “{right.title}”."
+        f"“{left.document_label}” and “{conflict.values[1]}” in “{right.document_label}”."
     )
     return Note(NoteKind.VALUE_CONFLICT, text, (left.number, right.number))
 
 
 def definition_conflict_note(term: str, citations: Sequence[Citation]) -> Note:
     """The same term in other words."""
-    titles = _listed([f"“{title}”" for title in dict.fromkeys(citation.title for citation in citations)])
-    text = f"“{term}” is defined in different words in {titles}."
+    labels = dict.fromkeys(f"“{citation.document_label}”" for citation in citations)
+    text = f"“{term}” is defined in different words in {_listed(list(labels))}."
     return Note(NoteKind.DEFINITION_CONFLICT, text, tuple(citation.number for citation in citations))
 
 

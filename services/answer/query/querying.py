@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from chassis.auth import Caller
 from chassis.telemetry import stage
+from corpus.labels import labels_of
 from inference.tokens import TokenCounter
 from services.answer.answers import Answer, DryRun, GateDecision, GateRule, Outcome, RefusalReason
 from services.answer.clients.retrieval import RetrievalClient
@@ -177,10 +178,11 @@ class Querying:
         with progress.stage("refuse"):
             census = await self._retrieval.count_terms(question, found, refusing.content_words(found))
         refusal = refusing.refuse(reason, progress.gate, question.sources, refusing.absence_evidence(census))
-        nearest = tuple(
-            clause_of(graded, graded.candidate.chunk) for graded in progress.ranked[:MAX_NEAREST_CLAUSES]
-        )
-        return Answer(refusal=replace(refusal, nearest_clauses=nearest))
+        nearest = progress.ranked[:MAX_NEAREST_CLAUSES]
+        ids = dict.fromkeys(graded.candidate.chunk.document_id for graded in nearest)
+        labels = labels_of((await self._retrieval.live_documents(ids)).values())
+        clauses = tuple(clause_of(graded, graded.candidate.chunk, labels) for graded in nearest)
+        return Answer(refusal=replace(refusal, nearest_clauses=clauses))
 
     def _respond(self, task: Task, progress: Progress, found: Found, result: Answer | DryRun) -> Response:
         with stage("render") as span:

@@ -106,7 +106,7 @@ def _numbers(numbers: Iterable[int]) -> str:
 def _clause(clause: SupportingClause) -> Iterator[str]:
     grade = "" if clause.grade is None else f", grade {clause.grade}"
     chance = "" if clause.probability is None else f", probability {clause.probability:.2f}"
-    place = _place(clause.title, clause.section, clause.page, clause.last_page)
+    place = _place(clause.document_label, clause.section, clause.page, clause.last_page)
     yield f"**{_escaped(f'[{clause.source.upper()}] {place}')}**{grade}{chance}"
     yield ""
     yield from (f"> {_escaped_line(line.strip())}" for line in _text_of(clause) if line.strip())
@@ -141,7 +141,7 @@ def _note(note: Note) -> str:
 
 
 def _citation(citation: Citation) -> str:
-    place = _place(citation.title, citation.section, citation.page, citation.last_page)
+    place = _place(citation.document_label, citation.section, citation.page, citation.last_page)
     head = f"[{citation.number}] [{citation.source.upper()}] {place}"
     return f"- {_escaped(head)}: “{_escaped(_on_one_line(citation.quote))}”"
 
@@ -160,9 +160,9 @@ def _refusal_sections(refusal: Refusal) -> Iterator[tuple[str, list[str]]]:
     )
 
 
-def _place(title: str, section: str, page: int | None, last_page: int | None) -> str:
+def _place(label: str, section: str, page: int | None, last_page: int | None) -> str:
     pages = "" if page is None else f", p. {page}" if page == last_page else f", pp. {page}–{last_page}"
-    return f"{title}, {section}{pages}"
+    return f"{label}, {section}{pages}"
 
 
 def _on_one_line(text: str) -> str:

@@ -133,7 +133,8 @@ def checked_summary(summary: str, snippets: Sequence[Snippet], wanted: Wanted) -
     said = sentences_of(whole)
     if kept := [sentence for sentence in said if not _says_more(sentence, quotes, wanted.question)]:
         return " ".join(kept)
-    return summary_of(quotes, [snippet.chunk.title for snippet in snippets if snippet.chunk], wanted.stems)
+    labels = [snippet.citation.document_label for snippet in snippets if snippet.citation]
+    return summary_of(quotes, labels, wanted.stems)
 
 
 def _shown(content: str) -> str:

@@ -11,6 +11,7 @@ from corpus.chunks import Chunk, TextDoubtKind
 from corpus.citations import Certificate, Citation, MatchLevel, QuotePart
 from corpus.definitions import Definition
 from corpus.documents import Document
+from corpus.labels import labels_of
 from corpus.spans import Span
 from services.answer.answers import Note, NoteKind
 from services.answer.parts import doubts_of, joined, pages_at, quote_parts, reading_of
@@ -171,6 +172,8 @@ class Citations:
         """`chunks` and `documents` as they stand in the index now, by id; what is gone is absent."""
         self._chunks = chunks
         self._documents = documents
+        self.labels: Mapping[str, str] = labels_of(documents.values())
+        """What people call the documents, by id."""
         self._origin = origin
         self._signer = signer
         self._citations: dict[tuple[str, Span], Citation] = {}
@@ -235,6 +238,7 @@ class Citations:
                 config_sha256=self._origin.config_sha256,
             ),
             parts=found.parts,
+            document_label=self.labels[chunk.document_id],
         )
         return self._signer.sign(citation)
 

@@ -117,7 +117,7 @@ def _judged(claim: Claim, found: Mapping[str, FoundWords], citations: Citations)
     numbers = tuple(dict.fromkeys(citation.number for citation in cited))
     missing = tuple(words for words in wanted if found[words].words not in held)
     if missing:
-        nearest = found[missing[0]].nearest
+        nearest = _labelled(found[missing[0]].nearest, citations.labels)
         if not claim.quotes:
             return CheckedClaim(claim.text, Verdict.UNSUPPORTED, nearest_clause=nearest)
         return CheckedClaim(claim.text, Verdict.MISQUOTED, numbers, missing, nearest_clause=nearest)
@@ -130,6 +130,12 @@ def _judged(claim: Claim, found: Mapping[str, FoundWords], citations: Citations)
         return CheckedClaim(claim.text, Verdict.OVERSTATED, numbers, findings=findings)
     verdict = Verdict.VERBATIM if verbatim else Verdict.SUPPORTED
     return CheckedClaim(claim.text, verdict, numbers, caveats=caveats(own, [stored.text for stored in whole]))
+
+
+def _labelled(nearest: SupportingClause | None, labels: Mapping[str, str]) -> SupportingClause | None:
+    if nearest is None:
+        return None
+    return replace(nearest, document_label=labels.get(nearest.document, nearest.title))
 
 
 def _whole_sentences(places: Mapping[str, Chunk | None], citations: Citations) -> Sequence[Stored]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from services.answer.query.notes import cross_references, hidden_text_notes, left_out_notes
@@ -37,5 +39,6 @@ def test_references_to_other_clauses_are_found_as_written(quote, references):
 )
 def test_a_note_tells_in_a_sentence_how_much_was_left_out(told, notes):
     document = a_document(CITATION.document, title="L", content_sha256="", generation="", **told)
-    found = [*left_out_notes([CITATION], [document]), *hidden_text_notes([CITATION], [document])]
+    citations = [replace(CITATION, document_label="L")]
+    found = [*left_out_notes(citations, [document]), *hidden_text_notes(citations, [document])]
     assert [note.text for note in found] == notes

@@ -43,6 +43,7 @@ CITATION = Citation(
     chunk_alias="cme__fees.pdf_0",
     match_level=MatchLevel.EXACT,
     certificate=Certificate("d" * 64, "q" * 64, "g", "extractive", "", "", "c" * 64),
+    document_label="Fee Schedule",
 )
 CLAUSE = SupportingClause(
     chunk_id="id",
@@ -50,6 +51,7 @@ CLAUSE = SupportingClause(
     document="cme/fees.pdf",
     source="cme",
     title="Fee Schedule",
+    document_label="Fee Schedule",
     section="4.2 Fees",
     page=3,
     last_page=4,

@@ -51,6 +51,7 @@ CITATION = Citation(
         QuotePart(Span(40, 74), "The Licensee shall not pay unless:", 1, 1),
         QuotePart(Span(100, 120), WORDS, 2, 2),
     ),
+    document_label="Licence “A” · CME · 1 July 2020",
 )
 OLD, NEW = SigningKey("k-2025", bytes(range(32))), SigningKey("k-2026", bytes(range(1, 33)))
 
@@ -122,8 +123,19 @@ def test_a_citation_that_was_signed_before_it_had_parts_stays_valid():
         signature=bytes.fromhex(signature),
     )
     signer = Signer((SigningKey("example-1", bytes(range(32))),))
-    old = dataclasses.replace(CITATION, quote=WORDS, parts=(), certificate=certificate)
+    old = dataclasses.replace(CITATION, quote=WORDS, parts=(), document_label="", certificate=certificate)
     assert signer.check(old) is SignatureState.VALID
+
+
+def test_a_citation_that_was_signed_before_documents_had_labels_stays_valid():
+    signature = "c27d930dc91931d26956a5c41aecd9d53d3b5dc702c5e021c6fc89522a7f9656"
+    certificate = dataclasses.replace(
+        CITATION.certificate, key_id="example-1", signature=bytes.fromhex(signature)
+    )
+    signer = Signer((SigningKey("example-1", bytes(range(32))),))
+    old = dataclasses.replace(CITATION, document_label="", certificate=certificate)
+    assert signer.check(old) is SignatureState.VALID
+    assert signer.check(dataclasses.replace(old, document_label="Lease")) is SignatureState.INVALID
 
 
 @given(st.text(), st.text(), st.text(), st.text())

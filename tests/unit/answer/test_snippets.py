@@ -57,7 +57,7 @@ CHUNKS = {
     "c4": _chunk("overlapping", FEES[47:] + " It ends.", start=147),
 }
 STORED = {one.chunk_id: one for one in CHUNKS.values()}
-DOCUMENTS = {name: a_document(name) for name in ("cme/a.pdf", "opra/b.txt")}
+DOCUMENTS = {name: a_document(name, title=f"Title of {name}") for name in ("cme/a.pdf", "opra/b.txt")}
 
 
 def delivered(*passages: Passage, stored: dict[str, Chunk] = STORED, **wanted: object) -> Delivered:

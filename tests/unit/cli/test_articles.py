@@ -15,6 +15,7 @@ ARTICLE = {
             "confidence": "CLAIM_CONFIDENCE_SOURCED",
             "citation": {
                 "document": "cme/a.pdf",
+                "documentLabel": "Fee Schedule · CME",
                 "section": "4.2 Fees",
                 "page": 3,
                 "quote": "USD 95\nper [device] * month",
@@ -41,7 +42,7 @@ def markdown(**changes):
         "\n\nWhat is due.\n\n",
         "\n\n## Devices\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n",
         "- **sourced** A device costs USD 95.\n  > “USD 95 per \\[device\\] \\* month”\n",
-        "  > — cme/a.pdf › 4.2 Fees, page 3\n",
+        "  > — Fee Schedule · CME › 4.2 Fees, page 3\n",
         "- **opinion** It may rise.\n\n",
         "## Open questions\n\n- Who is exempt?",
         "- Audits (audits)\n- Reports (no such article yet)",

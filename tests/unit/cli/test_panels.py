@@ -12,6 +12,7 @@ QUOTE = "Each Subscriber shall pay USD 95.00 a month."
 START = 100 + TEXT.index(QUOTE)
 CLAUSE = {
     "document": "northgate/fees.pdf",
+    "documentLabel": "Fee Schedule · Northgate",
     "section": "4.2 Fees",
     "page": 3,
     "lastPage": 4,
@@ -28,6 +29,7 @@ ANSWER = {
         {
             "number": 1,
             "document": "northgate/fees.pdf",
+            "documentLabel": "Fee Schedule · Northgate",
             "section": "4.2 Fees",
             "page": 3,
             "lastPage": 3,
@@ -36,6 +38,7 @@ ANSWER = {
         {
             "number": 2,
             "document": "northgate/terms.txt",
+            "title": "Terms of Use",
             "section": "Definitions",
             "quote": "Subscriber means you.",
         },
@@ -80,10 +83,10 @@ def shown(response, *, width=120, sources=("northgate",)):
     [
         "Answer · NORTHGATE",
         f"[NORTHGATE] {QUOTE} [1]",
-        "northgate/fees.pdf › 4.2 Fees · pages 3–4",
+        "Fee Schedule · Northgate › 4.2 Fees · pages 3–4",
         "grade 3, contains the answer (91% likely)",
-        "[1] northgate/fees.pdf › 4.2 Fees · page 3",
-        "[2] northgate/terms.txt › Definitions",
+        "[1] Fee Schedule · Northgate › 4.2 Fees · page 3",
+        "[2] Terms of Use › Definitions",
         "Subscriber means you.",
         "Clause 9 is referred to. [1]",
         "extractive · local grading · 1,234 tokens · 43 ms",

@@ -17,9 +17,9 @@ DONE = {
             "sourceLocation": "4 Fees > 4.2",
             "relevance": "It says when.",
             "verified": True,
-            "citation": {"page": 3},
+            "citation": {"page": 3, "documentLabel": "Fee Schedule · CME"},
         },
-        {"content": "Fees are waived.", "sourceId": "cme/a.pdf", "sourceLocation": "4 Fees"},
+        {"content": "Fees are waived.", "sourceTitle": "Fee Schedule", "sourceLocation": "4 Fees"},
     ],
     "droppedSnippets": 1,
     "cached": True,
@@ -39,10 +39,10 @@ def shown(done, width=120):
     [
         "─ Snippets ─",
         "When are fees due?",
-        "[1] cme/a.pdf › 4 Fees > 4.2 · page 3",
+        "[1] Fee Schedule · CME › 4 Fees > 4.2 · page 3",
         "▌ Fees are due monthly.",
         "It says when.",
-        "[2] cme/a.pdf › 4 Fees not found in the documents",
+        "[2] Fee Schedule › 4 Fees not found in the documents",
         "Fees are due monthly.",
         "! 1 snippet of the model left out: the words do not stand in the documents",
         "gpt-4o · 1 call, 10 tokens sent, 2 received, $0.0000 · 500 ms · from the cache",
@@ -65,11 +65,11 @@ def test_a_panel_keeps_its_width():
 
 def test_a_pipe_gets_blocks_ofsnippet_lines():
     assert list(snippet_lines(ParseDict(DONE, SnippetsDone()))) == [
-        "[1] cme/a.pdf › 4 Fees > 4.2, page 3",
+        "[1] Fee Schedule · CME › 4 Fees > 4.2, page 3",
         "Fees are due monthly.",
         "— It says when.",
         "",
-        "[2] cme/a.pdf › 4 Fees (not found in the documents)",
+        "[2] Fee Schedule › 4 Fees (not found in the documents)",
         "Fees are waived.",
         "",
         "Fees are due monthly.",
