@@ -62,7 +62,9 @@ def ask(  # noqa: PLR0913 - the options of a command are its parameters
             metavar="FILE", exists=True, dir_okay=False, help="Play model calls back (own stack only)."
         ),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Show supporting clauses whole.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Show clauses, definitions and notes as well.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Print the debug record as JSON.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Print how the answer came about.")] = False,
     log_queries: Annotated[
@@ -102,7 +104,7 @@ class Shown:
     """What to show besides the answer."""
 
     full: bool
-    """Supporting clauses whole rather than around their quotes."""
+    """Clauses, definitions and all notes."""
     debug: bool
     """The debug record, as JSON."""
     explain: bool
@@ -120,7 +122,7 @@ async def _ask(services: Services, question: str, options: QueryOptions, shown: 
         asked = Asked(question, tuple(options["sources"]), shown.full)
         output.console.print(response_panel(response, asked))
     else:
-        output.verbatim(plain(response.markdown))
+        output.verbatim(plain(response.markdown_full if shown.full else response.markdown))
         output.notes(model_notes(response.metadata))
     if shown.explain and not output.as_json:
         print_explanation(output.console, response)

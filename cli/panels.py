@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.box import ROUNDED
@@ -19,6 +19,7 @@ from clausegate.answer.v1.answer_pb2 import (
     GateTier,
     Metadata,
     Note,
+    NoteKind,
     Outcome,
     Refusal,
     RefusalReason,
@@ -27,6 +28,7 @@ from clausegate.answer.v1.answer_pb2 import (
 )
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from clausegate.corpus.v1.citation_pb2 import Citation
+from clausegate.corpus.v1.span_pb2 import Span
 from cli.costs import cost, latency, model_notes
 from cli.output import counted
 from cli.passages import Barred, highlighted, name_of, reflow
@@ -54,6 +56,10 @@ REASONS = {
 RELATED = "Possibly related"
 VERDICTS = {Outcome.OUTCOME_ANSWERED: "Answer", Outcome.OUTCOME_REFUSED: "Not addressed"}
 """What heads the panel, by outcome; everything else is only related."""
+MAX_NOTES = 5
+BLANK_LINE = "\n\n"
+INFORMING = {NoteKind.NOTE_KIND_UNCALIBRATED, NoteKind.NOTE_KIND_HIDDEN_TEXT, NoteKind.NOTE_KIND_LEFT_OUT}
+"""Notes that warn of nothing in a quote."""
 ANSWER_COLOUR = "green"
 REFUSAL_COLOUR = "yellow"
 
@@ -66,13 +72,15 @@ class Asked:
     sources: tuple[str, ...]
     """Sources that were asked for; empty means all."""
     full: bool
-    """Whether clauses are shown whole rather than around their quotes."""
+    """Whether everything is shown, rather than what a reader needs first."""
 
 
 def response_panel(response: QueryResponse, asked: Asked) -> Panel:
     """The whole response, answered or refused."""
-    refused = response.HasField("refusal")
-    sections = _refusal_sections(response.refusal, asked) if refused else _answer_sections(response, asked)
+    if response.HasField("refusal"):
+        sections = (_refusal_sections if asked.full else _short_refusal)(response.refusal)
+    else:
+        sections = (_answer_sections if asked.full else _short_answer)(response)
     verdict = VERDICTS.get(response.outcome, RELATED)
     colour = ANSWER_COLOUR if response.outcome == Outcome.OUTCOME_ANSWERED else REFUSAL_COLOUR
     title = Text.assemble((verdict, f"bold {colour}"), (f" · {_sources(asked)}", "bold"))
@@ -99,7 +107,76 @@ def question_text(question: str) -> Text:
     return Text(reflow(question.strip()), "italic")
 
 
-def _answer_sections(response: QueryResponse, asked: Asked) -> Iterator[RenderableType]:
+def _short_answer(response: QueryResponse) -> Iterator[RenderableType]:
+    """The first quote within its clause, a line for each further one, what warns, and what is folded."""
+    citations = {citation.number: citation for citation in response.citations}
+    numbers = [(said, n) for said in response.statements for n in said.citation_numbers if n in citations]
+    leading = numbers[0][1] if numbers else 0
+    for title, related in (("Answer", False), (RELATED, True)):
+        own = dict.fromkeys(n for said, n in numbers if said.possibly_related is related)
+        yield from section(title, (_quoted(citations[n], response, n == leading) for n in own))
+    warnings = [note for note in response.notes if note.kind not in INFORMING]
+    shown = warnings[:MAX_NOTES]
+    more = [Text(f"and {len(warnings) - MAX_NOTES} more", "dim")] if len(warnings) > MAX_NOTES else []
+    yield from section("Notes", [*map(_note, shown), *more])
+    yield from _folded(
+        (len(response.supporting_clauses), "supporting clause"),
+        (len(response.definitions), "definition"),
+        (len(response.notes) - len(shown), "note"),
+    )
+
+
+def _quoted(citation: Citation, response: QueryResponse, leading: bool) -> RenderableType:
+    """Where a quote stands, and its words; those of the leading one with what is next to them."""
+    if not leading:
+        return _citation(citation, set())
+    words = _within_clause(citation, response.supporting_clauses)
+    return Group(_citation(citation, {citation.quote}), Barred(words, ANSWER_COLOUR))
+
+
+def _within_clause(citation: Citation, clauses: Iterable[SupportingClause]) -> Text:
+    """The quote in bold within its clause; alone where what governs it stands elsewhere."""
+    spans = [part.span for part in citation.parts]
+    for clause in clauses:
+        inside = all(clause.span.start <= span.start and span.end <= clause.span.end for span in spans)
+        governed = clause.context_before or clause.context_after
+        if clause.chunk_id == citation.chunk_id and spans and inside and not governed:
+            return highlighted(_paragraph(clause, spans), full=False)
+    return Text(reflow(citation.quote), "bold")
+
+
+def _paragraph(clause: SupportingClause, quoted: Sequence[Span]) -> SupportingClause:
+    """The paragraph of a clause that holds these quotes, or the paragraphs from the first to the last."""
+    start, end = quoted[0].start - clause.span.start, quoted[-1].end - clause.span.start
+    first = start - len(clause.text[:start].rpartition(BLANK_LINE)[2])
+    text = clause.text[first:end] + clause.text[end:].partition(BLANK_LINE)[0]
+    span = Span(start=clause.span.start + first, end=clause.span.start + first + len(text))
+    return SupportingClause(text=text, span=span, quoted=quoted)
+
+
+def _short_refusal(refusal: Refusal) -> Iterator[RenderableType]:
+    """The refusal's sentence, where the nearest clauses stand, and what was searched."""
+    yield Text()
+    yield Text(refusal.message, f"bold {REFUSAL_COLOUR}")
+    yield Text(reflow(refusal.missing))
+    yield from section(
+        "Nearest clauses (not an answer)",
+        (place(name_of(clause), clause.section, _pages(clause)) for clause in refusal.nearest_clauses),
+    )
+    if refusal.HasField("absence"):
+        yield from section("Searched", [_searched(refusal.absence)])
+    yield Text()
+    yield Text("why, and the words of the clauses: --full", "dim")
+
+
+def _folded(*counts: tuple[int, str]) -> Iterator[RenderableType]:
+    """What is left out, and how to see it."""
+    if named := ", ".join(counted(number, thing) for number, thing in counts if number):
+        yield Text()
+        yield Text(f"{named}: --full", "dim")
+
+
+def _answer_sections(response: QueryResponse) -> Iterator[RenderableType]:
     """Answer, Supporting Clauses, Definitions, Citations and Notes, the empty ones left out."""
     citations = {citation.number: citation for citation in response.citations}
     yield from section(
@@ -109,20 +186,20 @@ def _answer_sections(response: QueryResponse, asked: Asked) -> Iterator[Renderab
     yield from section(
         RELATED, (_statement(statement) for statement in response.statements if statement.possibly_related)
     )
-    yield from section("Supporting clauses", _clauses(response.supporting_clauses, asked.full))
+    yield from section("Supporting clauses", _clauses(response.supporting_clauses))
     yield from section("Definitions", (_definition(used, citations) for used in response.definitions))
     shown = _shown_quotes(response)
     yield from section("Citations", (_citation(citation, shown) for citation in response.citations))
     yield from section("Notes", (_note(note) for note in response.notes))
 
 
-def _refusal_sections(refusal: Refusal, asked: Asked) -> Iterator[RenderableType]:
+def _refusal_sections(refusal: Refusal) -> Iterator[RenderableType]:
     """The refusal's sentence, the rule that fired, the nearest clauses, and what was searched."""
     yield Text()
     yield Text(refusal.message, f"bold {REFUSAL_COLOUR}")
     yield Text(reflow(refusal.missing))
     yield from section("Why", [_gate(refusal)])
-    yield from section("Nearest clauses (not an answer)", _clauses(refusal.nearest_clauses, asked.full))
+    yield from section("Nearest clauses (not an answer)", _clauses(refusal.nearest_clauses))
     if refusal.HasField("absence"):
         yield from section("Searched", _absence(refusal.absence))
 
@@ -144,7 +221,7 @@ def _statement(statement: Statement) -> RenderableType:
     )
 
 
-def _clauses(clauses: Iterable[SupportingClause], full: bool) -> Iterator[RenderableType]:
+def _clauses(clauses: Iterable[SupportingClause]) -> Iterator[RenderableType]:
     for number, clause in enumerate(clauses):
         if number:
             yield Text()
@@ -152,7 +229,7 @@ def _clauses(clauses: Iterable[SupportingClause], full: bool) -> Iterator[Render
         words, style = _grade(clause)
         yield Barred(Text(words, style), style)
         yield from (Barred(Text(f"{reflow(part.text)} …", "bold"), style) for part in clause.context_before)
-        yield Barred(highlighted(clause, full), style)
+        yield Barred(highlighted(clause, full=True), style)
         yield from (Barred(Text(f"… {reflow(part.text)}", "bold"), style) for part in clause.context_after)
 
 
@@ -238,12 +315,16 @@ def _gate(refusal: Refusal) -> RenderableType:
     return text.append(f" ({tier}{calibration})", "dim")
 
 
-def _absence(absence: AbsenceEvidence) -> Iterator[RenderableType]:
+def _searched(absence: AbsenceEvidence) -> Text:
     documents, pages = absence.documents_searched, absence.pages_searched
     text = Text(f"{counted(documents, 'document')}, {counted(pages, 'page')}")
     if absence.unreadable_pages:
         text.append(f", {counted(absence.unreadable_pages, 'page')} without readable text", "bold red")
-    yield text
+    return text
+
+
+def _absence(absence: AbsenceEvidence) -> Iterator[RenderableType]:
+    yield _searched(absence)
     if absence.term_hits:
         hits = Text("Clauses with  ", "dim")
         for hit in absence.term_hits:

@@ -343,6 +343,6 @@ def content_of(response: QueryResponse | Failure) -> QueryResponse | Failure:
         return response
     content = QueryResponse()
     content.CopyFrom(response)
-    for derived in ("metadata", "debug", "answer", "markdown", "usage"):
+    for derived in ("metadata", "debug", "answer", "markdown", "markdown_full", "usage"):
         content.ClearField(derived)
     return content

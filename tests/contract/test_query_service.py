@@ -451,7 +451,7 @@ def content_of(response: QueryResponse) -> QueryResponse:
     """Without what differs between two calls and what folding does not give."""
     content = QueryResponse()
     content.CopyFrom(response)
-    for derived in ("metadata", "debug", "answer", "markdown"):
+    for derived in ("metadata", "debug", "answer", "markdown", "markdown_full"):
         content.ClearField(derived)
     return content
 

@@ -81,7 +81,7 @@ def shown_by(answer: dict) -> Iterator[str]:
     for one in clauses:
         parts = [*one.get("contextBefore", ()), {"text": one["text"]}, *one.get("contextAfter", ())]
         yield " … ".join(part["text"] for part in parts)
-    yield answer["markdown"]
+    yield from (answer["markdown"], answer["markdownFull"])
 
 
 def snippets_of(http: httpx.Client, one: Asked) -> list[str]:

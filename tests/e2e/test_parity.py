@@ -28,7 +28,7 @@ def evidence_alone(response):
     """What events carry: not the renderings and the metadata, which Completed adds."""
     copy = QueryResponse()
     copy.CopyFrom(response)
-    for field in ("answer", "markdown", "metadata", "usage", "debug"):
+    for field in ("answer", "markdown", "markdown_full", "metadata", "usage", "debug"):
         copy.ClearField(field)
     return copy
 

@@ -169,17 +169,26 @@ class QueryResponse(google.protobuf.message.Message):
     DRY_RUN_FIELD_NUMBER: builtins.int
     OUTCOME_FIELD_NUMBER: builtins.int
     DEFINITIONS_LEFT_OUT_FIELD_NUMBER: builtins.int
+    MARKDOWN_FULL_FIELD_NUMBER: builtins.int
     answer: builtins.str
     """For people, plain text: the statements one a line, each as `[SOURCE] text [1]` with the numbers of its
     citations, runs of white space made one space; above them a line that says so when all rest on weak evidence.
     For a refusal its message and what is missing.
     """
     markdown: builtins.str
-    """The sections Answer, Supporting Clauses, Definitions, Citations and Notes as Markdown, made from the fields above."""
+    """What a reader needs first, as Markdown: the first quote in bold within its paragraph, of which about 400 characters
+    are shown, with the document's label, section and page; a line for each further quote; at most five notes that
+    warn of something; and last how much is left out. What is bold is exactly the words of the quote. Of a refusal
+    its message, what is missing, where the nearest clauses stand, and how much was searched.
+    """
     outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType
     """Whether the question is answered; what a caller that reads one field reads. Unset for a dry run."""
     definitions_left_out: builtins.int
     """Definitions of other terms used that were left out. 0 or more."""
+    markdown_full: builtins.str
+    """All of it: the sections Answer, Supporting Clauses, Definitions, Citations and Notes as Markdown, made from the
+    fields above; of a refusal Answer, Nearest Clauses and Searched.
+    """
     @property
     def citations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.citation_pb2.Citation]:
         """Every citation used below, in order of number."""
@@ -239,9 +248,10 @@ class QueryResponse(google.protobuf.message.Message):
         dry_run: clausegate.answer.v1.answer_pb2.DryRun | None = ...,
         outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType = ...,
         definitions_left_out: builtins.int = ...,
+        markdown_full: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["debug", b"debug", "dry_run", b"dry_run", "metadata", b"metadata", "refusal", b"refusal"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "definitions_left_out", b"definitions_left_out", "dry_run", b"dry_run", "markdown", b"markdown", "metadata", b"metadata", "notes", b"notes", "outcome", b"outcome", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "definitions_left_out", b"definitions_left_out", "dry_run", b"dry_run", "markdown", b"markdown", "markdown_full", b"markdown_full", "metadata", b"metadata", "notes", b"notes", "outcome", b"outcome", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
 
 Global___QueryResponse: typing_extensions.TypeAlias = QueryResponse
 

@@ -99,6 +99,9 @@ class Response:
     answer: Answer
     text: str
     markdown: str
+    """What a reader needs first."""
+    markdown_full: str
+    """All of it."""
     metadata: Metadata
     debug: Mapping[str, object] | None
     """How the query came to its answer, see `progress.explained`; set when asked for."""

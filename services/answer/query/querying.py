@@ -38,7 +38,7 @@ from services.answer.query.events import (
 )
 from services.answer.query.judging import Judge
 from services.answer.query.progress import Progress, describe, explained
-from services.answer.query.rendering import render_markdown, render_text
+from services.answer.query.rendering import render_markdown, render_markdown_full, render_text
 from services.answer.questions import Question, check
 from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
@@ -186,7 +186,7 @@ class Querying:
 
     def _respond(self, task: Task, progress: Progress, found: Found, result: Answer | DryRun) -> Response:
         with stage("render") as span:
-            text, markdown = render_text(result), render_markdown(result)
+            text, markdown, full = render_text(result), render_markdown(result), render_markdown_full(result)
             refusal = result.refusal if isinstance(result, Answer) else None
             span.set_attribute("clausegate.refusal_reason", refusal.reason.value if refusal else "")
         metadata = task.metadata(
@@ -202,6 +202,7 @@ class Querying:
             answer=result if isinstance(result, Answer) else Answer(),
             text=text,
             markdown=markdown,
+            markdown_full=full,
             metadata=replace(metadata, grading_failure=failure, dropped_statements=dropped),
             debug=explained(progress) if progress.question.debug else None,
             usage=task.ledger.stages,

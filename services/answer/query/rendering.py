@@ -1,4 +1,4 @@
-"""Puts an answer into words for people: plain text and Markdown, made from its fields alone.
+"""Puts an answer into words for people: plain text, and Markdown short and in full, from its fields.
 
 Quotes are verbatim in `Citation.quote`; here runs of white space in them become one space, so that a quote
 stays on one line.
@@ -10,12 +10,30 @@ import re
 from collections.abc import Iterable, Iterator
 
 from corpus.citations import Citation
-from services.answer.answers import Answer, DryRun, Note, Refusal, StageEstimate, Statement, SupportingClause
-from services.answer.parts import JOINT
+from services.answer.answers import (
+    AbsenceEvidence,
+    Answer,
+    DryRun,
+    Note,
+    NoteKind,
+    Refusal,
+    StageEstimate,
+    Statement,
+    SupportingClause,
+)
+from services.answer.parts import JOINT, MARKER
 
 POSSIBLY_RELATED = "No passage clearly answers this question. Possibly related:"
 ALSO_RELATED = "Possibly related:"
+PARAGRAPH = 400
+"""Code points of a quote with what is shown of its paragraph; a longer quote stands alone."""
+MAX_NOTES = 5
+INFORMING = {NoteKind.UNCALIBRATED, NoteKind.HIDDEN_TEXT, NoteKind.LEFT_OUT}
+"""Notes that warn of nothing in a quote; the short form leaves them out."""
 
+_BLANK = re.compile(r"\n[^\S\n]*\n")
+_SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[“\"A-Z])")
+_ITEM = re.compile(rf"(?:^|\s){MARKER}")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~]|&(?=#?\w+;)|:(?=//)|(?<=\bwww)\.)", re.IGNORECASE)
 """What may begin markup, and what makes readers of GitHub's Markdown take bare addresses for links."""
 _BEGINNING = re.compile(r"^(?=[-+=:])|^\d+(?=[.)](?:\s|$))")
@@ -32,10 +50,23 @@ def render_text(answer: Answer | DryRun) -> str:
         return "\n".join([_total(answer), *map(_stage, answer.stages)])
     if answer.refusal is not None:
         return f"{answer.refusal.message} {answer.refusal.missing}"
-    return "\n".join(line for caveat, lines in _statements(answer) for line in (*caveat, *lines))
+    return "\n".join(
+        line
+        for caveat, statements in _headed(answer)
+        for line in (*filter(None, [caveat]), *map(_statement, statements))
+    )
 
 
 def render_markdown(answer: Answer | DryRun) -> str:
+    """The first quote in bold within its paragraph, a line for each further one and for what warns a reader,
+    and last what is folded. A dry run is told in full."""
+    if isinstance(answer, DryRun):
+        return render_markdown_full(answer)
+    blocks = _short_answer(answer) if answer.refusal is None else _short_refusal(answer.refusal)
+    return "\n\n".join(blocks) + "\n"
+
+
+def render_markdown_full(answer: Answer | DryRun) -> str:
     """The sections Answer, Supporting Clauses, Definitions, Citations and Notes; empty ones are left out.
 
     A refusal has Answer, Nearest Clauses and Searched instead, a dry run has Dry Run.
@@ -73,20 +104,114 @@ def _stage(estimate: StageEstimate) -> str:
     return f"{estimate.stage}: at most {sent:,} tokens to {estimate.model}, {back:,} back, {cost}"
 
 
-def _statements(answer: Answer) -> Iterator[tuple[list[str], list[str]]]:
-    """The statements as lines, and behind them, below a caveat, those that nobody may take for an answer."""
-    firm = [_statement(statement) for statement in answer.statements if not statement.possibly_related]
-    related = [_statement(statement) for statement in answer.statements if statement.possibly_related]
+def _headed(answer: Answer) -> Iterator[tuple[str, list[Statement]]]:
+    """The statements, and behind them, below a caveat, those that nobody may take for an answer."""
+    firm = [statement for statement in answer.statements if not statement.possibly_related]
+    related = [statement for statement in answer.statements if statement.possibly_related]
     if firm:
-        yield [], firm
+        yield "", firm
     if related:
-        yield [ALSO_RELATED if firm else POSSIBLY_RELATED], related
+        yield ALSO_RELATED if firm else POSSIBLY_RELATED, related
 
 
 def _items(answer: Answer) -> Iterator[str]:
-    for caveat, lines in _statements(answer):
-        yield from (f"\n{line}\n" if line == ALSO_RELATED else f"{line}\n" for line in caveat)
-        yield from (f"- {_escaped(line)}" for line in lines)
+    for caveat, statements in _headed(answer):
+        if caveat:
+            yield f"\n{caveat}\n" if caveat == ALSO_RELATED else f"{caveat}\n"
+        yield from (f"- {_escaped(_statement(statement))}" for statement in statements)
+
+
+def _short_answer(answer: Answer) -> Iterator[str]:
+    """The blocks of the short form."""
+    citations = {citation.number: citation for citation in answer.citations}
+    document = ""
+    for caveat, statements in _headed(answer):
+        if caveat:
+            yield caveat
+        numbers = dict.fromkeys(n for statement in statements for n in statement.citation_numbers)
+        cited = [citations[number] for number in numbers]
+        if not document:
+            document = cited[0].document
+            yield _in_paragraph(cited[0], answer.supporting_clauses)
+            yield _escaped(_head(cited.pop(0)))
+        lines = []
+        for citation in cited:
+            lines.append(_citation(citation, within=citation.document == document))
+            document = citation.document
+        if lines:
+            yield "\n".join(lines)
+    warnings = [note for note in answer.notes if note.kind not in INFORMING]
+    lines = [f"- {_escaped(_note(note))}" for note in warnings[:MAX_NOTES]]
+    if len(warnings) > MAX_NOTES:
+        lines.append(f"- and {len(warnings) - MAX_NOTES} more")
+    if lines:
+        yield "\n".join(lines)
+    folded = (
+        _counted(len(answer.supporting_clauses), "supporting clause"),
+        _counted(len(answer.definitions), "definition"),
+        _counted(len(answer.notes) - len(warnings[:MAX_NOTES]), "note"),
+    )
+    yield _folded(*folded)
+
+
+def _short_refusal(refusal: Refusal) -> Iterator[str]:
+    yield _escaped(f"{refusal.message} {refusal.missing}")
+    if refusal.nearest_clauses:
+        nearest = (f"- {_escaped(_place(clause))}" for clause in refusal.nearest_clauses)
+        yield "\n".join(["Nearest, and not an answer:", "", *nearest])
+    yield f"Searched: {_searched(refusal.absence)}."
+    if refusal.nearest_clauses:
+        yield _folded("the words of these clauses")
+
+
+def _folded(*what: str) -> str:
+    """What the short form leaves out, and where it is."""
+    named = ", ".join(filter(None, what))
+    return (
+        f"Not shown: {named} (ask with --full, or read markdown\\_full)." if named else "Nothing is left out."
+    )
+
+
+def _in_paragraph(citation: Citation, clauses: Iterable[SupportingClause]) -> str:
+    """The quote in bold, between what stands around it in its paragraph."""
+    parts = [_on_one_line(part.text) for part in citation.parts] or [_on_one_line(citation.quote)]
+    room = PARAGRAPH - len(JOINT.join(parts))
+    clause = next((clause for clause in clauses if clause.chunk_id == citation.chunk_id), None)
+    before, after = _paragraph(citation, clause) if clause else ("", "")
+    leading = _last_of(before, room // 2)
+    following = _first_of(after, room - len(leading))
+    quote = JOINT.join(f"**{_escaped(part)}**" for part in parts)
+    return f"> {' '.join(filter(None, (_escaped_line(leading), quote, _escaped(following))))}"
+
+
+def _paragraph(citation: Citation, clause: SupportingClause) -> tuple[str, str]:
+    """What stands before and after a quote in its paragraph, as far as the clause holds it."""
+    start = citation.parts[0].span.start if citation.parts else citation.span.start
+    end = citation.parts[-1].span.end if citation.parts else citation.span.end
+    before = clause.text[: max(0, start - clause.span.start)]
+    after = clause.text[max(0, end - clause.span.start) :] if end > clause.span.start else ""
+    return _on_one_line(_BLANK.split(before)[-1]), _on_one_line(_BLANK.split(after)[0])
+
+
+def _last_of(text: str, room: int) -> str:
+    """The last sentences of a text that there is room for, behind dots if not all are shown.
+
+    Items of lists are not: without what leads into them they may say the opposite.
+    """
+    starts = (0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text))
+    start = next(at for at in starts if at == len(text) or _fits(text[at:], room))
+    return text[start:] if start == 0 else f"… {text[start:]}".rstrip()
+
+
+def _first_of(text: str, room: int) -> str:
+    """The same of its first sentences, with the dots behind them."""
+    ends = (len(text), *(match.start() for match in reversed([*_SENTENCE_END.finditer(text)])), 0)
+    end = next(at for at in ends if at == 0 or _fits(text[:at], room))
+    return text if end == len(text) else f"{text[:end]} …".lstrip()
+
+
+def _fits(text: str, room: int) -> bool:
+    return len(text) <= room and not _ITEM.search(text)
 
 
 def _document(sections: Iterable[tuple[str, list[str]]]) -> str:
@@ -106,8 +231,7 @@ def _numbers(numbers: Iterable[int]) -> str:
 def _clause(clause: SupportingClause) -> Iterator[str]:
     grade = "" if clause.grade is None else f", grade {clause.grade}"
     chance = "" if clause.probability is None else f", probability {clause.probability:.2f}"
-    place = _place(clause.document_label, clause.section, clause.page, clause.last_page)
-    yield f"**{_escaped(f'[{clause.source.upper()}] {place}')}**{grade}{chance}"
+    yield f"**{_escaped(f'[{clause.source.upper()}] {_place(clause)}')}**{grade}{chance}"
     yield ""
     yield from (f"> {_escaped_line(line.strip())}" for line in _text_of(clause) if line.strip())
     yield ""
@@ -140,10 +264,16 @@ def _note(note: Note) -> str:
     return note.text + _numbers(note.citation_numbers)
 
 
-def _citation(citation: Citation) -> str:
-    place = _place(citation.document_label, citation.section, citation.page, citation.last_page)
-    head = f"[{citation.number}] [{citation.source.upper()}] {place}"
-    return f"- {_escaped(head)}: “{_escaped(_on_one_line(citation.quote))}”"
+def _citation(citation: Citation, *, within: bool = False) -> str:
+    return f"- {_escaped(_head(citation, within=within))}: “{_escaped(_on_one_line(citation.quote))}”"
+
+
+def _head(citation: Citation, *, within: bool = False) -> str:
+    """Number and place; `within` a document that stands above it is not named again."""
+    place = f"{citation.section}{_pages(citation.page, citation.last_page)}"
+    if within:
+        return f"[{citation.number}] {place}"
+    return f"[{citation.number}] [{citation.source.upper()}] {citation.document_label}, {place}"
 
 
 def _refusal_sections(refusal: Refusal) -> Iterator[tuple[str, list[str]]]:
@@ -151,18 +281,29 @@ def _refusal_sections(refusal: Refusal) -> Iterator[tuple[str, list[str]]]:
     yield "Nearest Clauses", [line for clause in refusal.nearest_clauses for line in _clause(clause)]
     absence = refusal.absence
     counts = ", ".join(f"“{hits.term}” in {hits.chunks}" for hits in absence.term_hits)
-    pages = f", {absence.pages_searched} pages" if absence.pages_searched else ""
-    unreadable = f", {absence.unreadable_pages} of them unreadable" if absence.unreadable_pages else ""
-    lines = [f"- {absence.documents_searched} documents{pages}{unreadable}"]
+    lines = [f"- {_searched(absence)}"]
     yield (
         "Searched",
         [*lines, *([f"- Chunks with the question's words: {_escaped(counts)}"] if counts else [])],
     )
 
 
-def _place(label: str, section: str, page: int | None, last_page: int | None) -> str:
-    pages = "" if page is None else f", p. {page}" if page == last_page else f", pp. {page}–{last_page}"
-    return f"{label}, {section}{pages}"
+def _searched(absence: AbsenceEvidence) -> str:
+    pages = f", {absence.pages_searched} pages" if absence.pages_searched else ""
+    unreadable = f", {absence.unreadable_pages} of them unreadable" if absence.unreadable_pages else ""
+    return f"{absence.documents_searched} documents{pages}{unreadable}"
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' if number > 1 else ''}" if number else ""
+
+
+def _place(clause: SupportingClause) -> str:
+    return f"{clause.document_label}, {clause.section}{_pages(clause.page, clause.last_page)}"
+
+
+def _pages(page: int | None, last_page: int | None) -> str:
+    return "" if page is None else f", p. {page}" if page == last_page else f", pp. {page}–{last_page}"
 
 
 def _on_one_line(text: str) -> str:

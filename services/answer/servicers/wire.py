@@ -43,6 +43,7 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         definitions=[to_message(used, answer_pb2.DefinitionInUse) for used in answer.definitions],
         notes=[to_message(note, answer_pb2.Note) for note in answer.notes],
         markdown=response.markdown,
+        markdown_full=response.markdown_full,
         usage=usage_to_wire(response.usage),
         debug=_debug(response.debug) if response.debug else None,
         dry_run=to_message(response.dry_run, answer_pb2.DryRun) if response.dry_run else None,

@@ -71,9 +71,9 @@ REFUSAL = {
 }
 
 
-def shown(response, *, width=120, sources=("northgate",)):
+def shown(response, *, width=120, sources=("northgate",), full=True):
     console = Console(file=StringIO(), width=width, height=100, force_terminal=True, color_system=None)
-    asked = Asked("What is the fee?", sources, full=False)
+    asked = Asked("What is the fee?", sources, full)
     console.print(response_panel(ParseDict(response, QueryResponse()), asked))
     return console.file.getvalue()
 
@@ -115,8 +115,53 @@ def test_a_refusal_shows(part):
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("response", [ANSWER, REFUSAL])
-def test_a_panel_keeps_its_width(response, width):
-    assert {len(line) for line in shown(response, width=width).splitlines()} == {width}
+@pytest.mark.parametrize("full", [True, False])
+def test_a_panel_keeps_its_width(response, width, full):
+    assert {len(line) for line in shown(response, width=width, full=full).splitlines()} == {width}
+
+
+QUOTED = {**ANSWER["citations"][0], "parts": [{"span": CLAUSE["quoted"][0], "text": QUOTE}]}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "─ Answer · NORTHGATE ─",
+        "[1] Fee Schedule · Northgate › 4.2 Fees · page 3",
+        f"▌ 4.2 Fees. {QUOTE} Interest accrues later.",
+        "! Clause 9 is referred to. [1]",
+        "1 supporting clause, 1 definition: --full",
+    ],
+)
+def test_a_short_answer_shows(part):
+    assert part in shown({**ANSWER, "citations": [QUOTED, ANSWER["citations"][1]]}, full=False)
+
+
+def test_a_short_answer_folds_definitions_grades_and_further_notes():
+    notes = [{"text": f"See Section {n}."} for n in range(1, 9)]
+    panel = shown({**ANSWER, "notes": notes}, full=False)
+    assert "Subscriber means you." not in panel
+    assert "grade 3" not in panel
+    assert "See Section 5." in panel
+    assert "See Section 6." not in panel
+    assert "and 3 more" in panel
+    assert "1 supporting clause, 1 definition, 3 notes: --full" in panel
+
+
+def test_a_short_answer_shows_only_the_quote_where_what_governs_it_stands_elsewhere():
+    clause = {**CLAUSE, "contextBefore": [{"text": "You shall not:"}]}
+    panel = shown({**ANSWER, "citations": [QUOTED], "supportingClauses": [clause]}, full=False)
+    assert f"▌ {QUOTE} " in panel
+    assert "Interest accrues later." not in panel
+
+
+def test_a_short_refusal_shows_where_the_nearest_clauses_stand_and_what_was_searched():
+    panel = shown(REFUSAL, full=False)
+    assert "Nothing is said about parking." in panel
+    assert "Fee Schedule · Northgate › 4.2 Fees · pages 3–4" in panel
+    assert "12 documents, 1,430 pages, 2 pages without readable text" in panel
+    assert QUOTE not in panel
+    assert "why, and the words of the clauses: --full" in panel
 
 
 def test_what_models_did_is_in_the_footer_and_in_notes():
