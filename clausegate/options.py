@@ -24,6 +24,7 @@ class QueryOptions(Scope, total=False):
     debug: bool
     max_cost_usd: float | None
     dry_run: bool
+    everywhere: bool
 
 
 class EachOptions(Scope, total=False):

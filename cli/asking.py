@@ -48,6 +48,9 @@ def ask(  # noqa: PLR0913 - the options of a command are its parameters
     grading: Annotated[
         bool, typer.Option("--grading/--no-grading", help="Whether candidates are graded before the gate.")
     ] = True,
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", help="Search beyond the documents that the question names.")
+    ] = False,
     max_cost: MaxCost = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be sent to models; send nothing.")
@@ -95,6 +98,7 @@ def ask(  # noqa: PLR0913 - the options of a command are its parameters
         debug=debug or explain,
         max_cost_usd=max_cost,
         dry_run=dry_run,
+        everywhere=everywhere,
     )
     run(_ask(services, question[0], options, Shown(full, debug, explain), output), output)
 

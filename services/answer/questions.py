@@ -23,6 +23,8 @@ class Question:
     max_cost_usd: float | None = None
     """What the models of this question may cost, in US dollars; None means no limit."""
     dry_run: bool = False
+    everywhere: bool = False
+    """Whether to search beyond the documents that the question names."""
 
 
 def check(question: Question) -> None:

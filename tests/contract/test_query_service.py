@@ -392,6 +392,17 @@ async def test_a_question_the_documents_are_silent_on_is_refused_with_its_eviden
     assert not response.citations
 
 
+async def test_a_refusal_within_a_document_that_the_question_names_offers_to_search_all(queries):
+    question = "Does the Options Data Policy say which cryptocurrency wallet pays staking rewards?"
+    named = (await queries.Query(QueryRequest(query=question))).refusal
+    assert named.missing.startswith("“Options Data Policy” does not address this (1 of 2 documents searched;")
+    assert "--everywhere" in named.missing
+    assert named.absence.documents_searched == 1
+    all_of_them = (await queries.Query(QueryRequest(query=question, everywhere=True))).refusal
+    assert all_of_them.absence.documents_searched == 2
+    assert "--everywhere" not in all_of_them.missing
+
+
 async def test_with_the_gate_off_the_same_question_gets_verified_quotes_marked_as_weak(queries):
     response = await queries.Query(QueryRequest(query=REFUSED, gate=False))
     assert not response.HasField("refusal")

@@ -29,7 +29,7 @@ from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(clausegate/answer/v1/query_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a clausegate/answer/v1/debug.proto\x1a#clausegate/corpus/v1/citation.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"\xce\x01\n\x0cQueryRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\x12\x11\n\x04gate\x18\x04 \x01(\x08H\x00\x88\x01\x01\x12\x14\n\x07grading\x18\x05 \x01(\x08H\x01\x88\x01\x01\x12\r\n\x05\x64\x65\x62ug\x18\x06 \x01(\x08\x12\x19\n\x0cmax_cost_usd\x18\x07 \x01(\x01H\x02\x88\x01\x01\x12\x0f\n\x07\x64ry_run\x18\x08 \x01(\x08\x42\x07\n\x05_gateB\n\n\x08_gradingB\x0f\n\r_max_cost_usd\"\xd4\x01\n\x12StreamQueryRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\x12\x11\n\x04gate\x18\x04 \x01(\x08H\x00\x88\x01\x01\x12\x14\n\x07grading\x18\x05 \x01(\x08H\x01\x88\x01\x01\x12\r\n\x05\x64\x65\x62ug\x18\x06 \x01(\x08\x12\x19\n\x0cmax_cost_usd\x18\x07 \x01(\x01H\x02\x88\x01\x01\x12\x0f\n\x07\x64ry_run\x18\x08 \x01(\x08\x42\x07\n\x05_gateB\n\n\x08_gradingB\x0f\n\r_max_cost_usd\"\x9d\x05\n\rQueryResponse\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\t\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x30\n\x08metadata\x18\x03 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12.\n\x07refusal\x18\x04 \x01(\x0b\x32\x1d.clausegate.answer.v1.Refusal\x12\x33\n\nstatements\x18\x05 \x03(\x0b\x32\x1f.clausegate.answer.v1.Statement\x12\x42\n\x12supporting_clauses\x18\x06 \x03(\x0b\x32&.clausegate.answer.v1.SupportingClause\x12:\n\x0b\x64\x65\x66initions\x18\x07 \x03(\x0b\x32%.clausegate.answer.v1.DefinitionInUse\x12)\n\x05notes\x18\x08 \x03(\x0b\x32\x1a.clausegate.answer.v1.Note\x12\x10\n\x08markdown\x18\t \x01(\t\x12/\n\x05usage\x18\n \x03(\x0b\x32 .clausegate.answer.v1.StageUsage\x12\x30\n\x05\x64\x65\x62ug\x18\x0b \x01(\x0b\x32!.clausegate.answer.v1.DebugRecord\x12-\n\x07\x64ry_run\x18\x0c \x01(\x0b\x32\x1c.clausegate.answer.v1.DryRun\x12.\n\x07outcome\x18\r \x01(\x0e\x32\x1d.clausegate.answer.v1.Outcome\x12\x1c\n\x14\x64\x65\x66initions_left_out\x18\x0e \x01(\x05\x12\x15\n\rmarkdown_full\x18\x0f \x01(\t\"k\n\tRetrieved\x12\x18\n\x10normalized_query\x18\x01 \x01(\t\x12\x12\n\ncandidates\x18\x02 \x01(\x05\x12\x18\n\x10routed_documents\x18\x03 \x03(\t\x12\x16\n\x0eindex_revision\x18\x04 \x01(\t\";\n\x06Graded\x12\x31\n\x06\x63hunks\x18\x01 \x03(\x0b\x32!.clausegate.answer.v1.GradedChunk\"=\n\x05Gated\x12\x34\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\".clausegate.answer.v1.GateDecision\"\x9a\x01\n\x11SupportingClauses\x12\x37\n\x07\x63lauses\x18\x01 \x03(\x0b\x32&.clausegate.answer.v1.SupportingClause\x12.\n\x07outcome\x18\x02 \x01(\x0e\x32\x1d.clausegate.answer.v1.Outcome\x12\x1c\n\x14\x64\x65\x66initions_left_out\x18\x03 \x01(\x05\"{\n\x12ValidatedStatement\x12\x32\n\tstatement\x18\x01 \x01(\x0b\x32\x1f.clausegate.answer.v1.Statement\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"\x83\x01\n\x13ValidatedDefinition\x12\x39\n\ndefinition\x18\x01 \x01(\x0b\x32%.clausegate.answer.v1.DefinitionInUse\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"l\n\rValidatedNote\x12(\n\x04note\x18\x01 \x01(\x0b\x32\x1a.clausegate.answer.v1.Note\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"9\n\x07Refused\x12.\n\x07refusal\x18\x01 \x01(\x0b\x32\x1d.clausegate.answer.v1.Refusal\":\n\tEstimated\x12-\n\x07\x64ry_run\x18\x01 \x01(\x0b\x32\x1c.clausegate.answer.v1.DryRun\"B\n\tCompleted\x12\x35\n\x08response\x18\x01 \x01(\x0b\x32#.clausegate.answer.v1.QueryResponse\"\xcc\x04\n\x13StreamQueryResponse\x12\x34\n\tretrieved\x18\x01 \x01(\x0b\x32\x1f.clausegate.answer.v1.RetrievedH\x00\x12.\n\x06graded\x18\x02 \x01(\x0b\x32\x1c.clausegate.answer.v1.GradedH\x00\x12,\n\x05gated\x18\x03 \x01(\x0b\x32\x1b.clausegate.answer.v1.GatedH\x00\x12\x45\n\x12supporting_clauses\x18\x04 \x01(\x0b\x32\'.clausegate.answer.v1.SupportingClausesH\x00\x12=\n\tstatement\x18\x05 \x01(\x0b\x32(.clausegate.answer.v1.ValidatedStatementH\x00\x12?\n\ndefinition\x18\x06 \x01(\x0b\x32).clausegate.answer.v1.ValidatedDefinitionH\x00\x12\x33\n\x04note\x18\x07 \x01(\x0b\x32#.clausegate.answer.v1.ValidatedNoteH\x00\x12\x30\n\x07refused\x18\x08 \x01(\x0b\x32\x1d.clausegate.answer.v1.RefusedH\x00\x12\x34\n\testimated\x18\n \x01(\x0b\x32\x1f.clausegate.answer.v1.EstimatedH\x00\x12\x34\n\tcompleted\x18\t \x01(\x0b\x32\x1f.clausegate.answer.v1.CompletedH\x00\x42\x07\n\x05\x65vent\"v\n\x10QueryEachRequest\x12\x0f\n\x07queries\x18\x01 \x03(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\x12\x19\n\x0cmax_cost_usd\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x0f\n\r_max_cost_usd\"2\n\x0c\x45\x61\x63hDocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\"Q\n\tEachBegun\x12\x35\n\tdocuments\x18\x01 \x03(\x0b\x32\".clausegate.answer.v1.EachDocument\x12\r\n\x05\x63\x65lls\x18\x02 \x01(\x05\"\x84\x02\n\x08\x45\x61\x63hCell\x12\r\n\x05query\x18\x01 \x01(\x05\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12.\n\x07outcome\x18\x03 \x01(\x0e\x32\x1d.clausegate.answer.v1.Outcome\x12\x32\n\tstatement\x18\x04 \x01(\x0b\x32\x1f.clausegate.answer.v1.Statement\x12\x31\n\tcitations\x18\x05 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x10\n\x08query_id\x18\x06 \x01(\t\x12\x14\n\x0c\x65rror_reason\x18\x07 \x01(\t\x12\x15\n\rerror_message\x18\x08 \x01(\t\"S\n\rEachCompleted\x12\x10\n\x08\x61nswered\x18\x01 \x01(\x05\x12\x0f\n\x07related\x18\x02 \x01(\x05\x12\x0f\n\x07refused\x18\x03 \x01(\x05\x12\x0e\n\x06\x66\x61iled\x18\x04 \x01(\x05\"\xb8\x01\n\x11QueryEachResponse\x12\x30\n\x05\x62\x65gun\x18\x01 \x01(\x0b\x32\x1f.clausegate.answer.v1.EachBegunH\x00\x12.\n\x04\x63\x65ll\x18\x02 \x01(\x0b\x32\x1e.clausegate.answer.v1.EachCellH\x00\x12\x38\n\tcompleted\x18\x03 \x01(\x0b\x32#.clausegate.answer.v1.EachCompletedH\x00\x42\x07\n\x05\x65vent2\x91\x03\n\x0cQueryService\x12o\n\x05Query\x12\".clausegate.answer.v1.QueryRequest\x1a#.clausegate.answer.v1.QueryResponse\"\x1d\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x0e\"\t/v1/query:\x01*\x12\x8a\x01\n\x0bStreamQuery\x12(.clausegate.answer.v1.StreamQueryRequest\x1a).clausegate.answer.v1.StreamQueryResponse\"$\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x15\"\x10/v1/query:stream:\x01*0\x01\x12\x82\x01\n\tQueryEach\x12&.clausegate.answer.v1.QueryEachRequest\x1a\'.clausegate.answer.v1.QueryEachResponse\"\"\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x13\"\x0e/v1/query:each:\x01*0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(clausegate/answer/v1/query_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a clausegate/answer/v1/debug.proto\x1a#clausegate/corpus/v1/citation.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"\xe2\x01\n\x0cQueryRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\x12\x11\n\x04gate\x18\x04 \x01(\x08H\x00\x88\x01\x01\x12\x14\n\x07grading\x18\x05 \x01(\x08H\x01\x88\x01\x01\x12\r\n\x05\x64\x65\x62ug\x18\x06 \x01(\x08\x12\x19\n\x0cmax_cost_usd\x18\x07 \x01(\x01H\x02\x88\x01\x01\x12\x0f\n\x07\x64ry_run\x18\x08 \x01(\x08\x12\x12\n\neverywhere\x18\t \x01(\x08\x42\x07\n\x05_gateB\n\n\x08_gradingB\x0f\n\r_max_cost_usd\"\xe8\x01\n\x12StreamQueryRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\x12\x11\n\x04gate\x18\x04 \x01(\x08H\x00\x88\x01\x01\x12\x14\n\x07grading\x18\x05 \x01(\x08H\x01\x88\x01\x01\x12\r\n\x05\x64\x65\x62ug\x18\x06 \x01(\x08\x12\x19\n\x0cmax_cost_usd\x18\x07 \x01(\x01H\x02\x88\x01\x01\x12\x0f\n\x07\x64ry_run\x18\x08 \x01(\x08\x12\x12\n\neverywhere\x18\t \x01(\x08\x42\x07\n\x05_gateB\n\n\x08_gradingB\x0f\n\r_max_cost_usd\"\x9d\x05\n\rQueryResponse\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\t\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x30\n\x08metadata\x18\x03 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12.\n\x07refusal\x18\x04 \x01(\x0b\x32\x1d.clausegate.answer.v1.Refusal\x12\x33\n\nstatements\x18\x05 \x03(\x0b\x32\x1f.clausegate.answer.v1.Statement\x12\x42\n\x12supporting_clauses\x18\x06 \x03(\x0b\x32&.clausegate.answer.v1.SupportingClause\x12:\n\x0b\x64\x65\x66initions\x18\x07 \x03(\x0b\x32%.clausegate.answer.v1.DefinitionInUse\x12)\n\x05notes\x18\x08 \x03(\x0b\x32\x1a.clausegate.answer.v1.Note\x12\x10\n\x08markdown\x18\t \x01(\t\x12/\n\x05usage\x18\n \x03(\x0b\x32 .clausegate.answer.v1.StageUsage\x12\x30\n\x05\x64\x65\x62ug\x18\x0b \x01(\x0b\x32!.clausegate.answer.v1.DebugRecord\x12-\n\x07\x64ry_run\x18\x0c \x01(\x0b\x32\x1c.clausegate.answer.v1.DryRun\x12.\n\x07outcome\x18\r \x01(\x0e\x32\x1d.clausegate.answer.v1.Outcome\x12\x1c\n\x14\x64\x65\x66initions_left_out\x18\x0e \x01(\x05\x12\x15\n\rmarkdown_full\x18\x0f \x01(\t\"k\n\tRetrieved\x12\x18\n\x10normalized_query\x18\x01 \x01(\t\x12\x12\n\ncandidates\x18\x02 \x01(\x05\x12\x18\n\x10routed_documents\x18\x03 \x03(\t\x12\x16\n\x0eindex_revision\x18\x04 \x01(\t\";\n\x06Graded\x12\x31\n\x06\x63hunks\x18\x01 \x03(\x0b\x32!.clausegate.answer.v1.GradedChunk\"=\n\x05Gated\x12\x34\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\".clausegate.answer.v1.GateDecision\"\x9a\x01\n\x11SupportingClauses\x12\x37\n\x07\x63lauses\x18\x01 \x03(\x0b\x32&.clausegate.answer.v1.SupportingClause\x12.\n\x07outcome\x18\x02 \x01(\x0e\x32\x1d.clausegate.answer.v1.Outcome\x12\x1c\n\x14\x64\x65\x66initions_left_out\x18\x03 \x01(\x05\"{\n\x12ValidatedStatement\x12\x32\n\tstatement\x18\x01 \x01(\x0b\x32\x1f.clausegate.answer.v1.Statement\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"\x83\x01\n\x13ValidatedDefinition\x12\x39\n\ndefinition\x18\x01 \x01(\x0b\x32%.clausegate.answer.v1.DefinitionInUse\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"l\n\rValidatedNote\x12(\n\x04note\x18\x01 \x01(\x0b\x32\x1a.clausegate.answer.v1.Note\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"9\n\x07Refused\x12.\n\x07refusal\x18\x01 \x01(\x0b\x32\x1d.clausegate.answer.v1.Refusal\":\n\tEstimated\x12-\n\x07\x64ry_run\x18\x01 \x01(\x0b\x32\x1c.clausegate.answer.v1.DryRun\"B\n\tCompleted\x12\x35\n\x08response\x18\x01 \x01(\x0b\x32#.clausegate.answer.v1.QueryResponse\"\xcc\x04\n\x13StreamQueryResponse\x12\x34\n\tretrieved\x18\x01 \x01(\x0b\x32\x1f.clausegate.answer.v1.RetrievedH\x00\x12.\n\x06graded\x18\x02 \x01(\x0b\x32\x1c.clausegate.answer.v1.GradedH\x00\x12,\n\x05gated\x18\x03 \x01(\x0b\x32\x1b.clausegate.answer.v1.GatedH\x00\x12\x45\n\x12supporting_clauses\x18\x04 \x01(\x0b\x32\'.clausegate.answer.v1.SupportingClausesH\x00\x12=\n\tstatement\x18\x05 \x01(\x0b\x32(.clausegate.answer.v1.ValidatedStatementH\x00\x12?\n\ndefinition\x18\x06 \x01(\x0b\x32).clausegate.answer.v1.ValidatedDefinitionH\x00\x12\x33\n\x04note\x18\x07 \x01(\x0b\x32#.clausegate.answer.v1.ValidatedNoteH\x00\x12\x30\n\x07refused\x18\x08 \x01(\x0b\x32\x1d.clausegate.answer.v1.RefusedH\x00\x12\x34\n\testimated\x18\n \x01(\x0b\x32\x1f.clausegate.answer.v1.EstimatedH\x00\x12\x34\n\tcompleted\x18\t \x01(\x0b\x32\x1f.clausegate.answer.v1.CompletedH\x00\x42\x07\n\x05\x65vent\"v\n\x10QueryEachRequest\x12\x0f\n\x07queries\x18\x01 \x03(\t\x12\x0f\n\x07sources\x18\x02 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x03 \x03(\t\x12\x19\n\x0cmax_cost_usd\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x0f\n\r_max_cost_usd\"2\n\x0c\x45\x61\x63hDocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\"Q\n\tEachBegun\x12\x35\n\tdocuments\x18\x01 \x03(\x0b\x32\".clausegate.answer.v1.EachDocument\x12\r\n\x05\x63\x65lls\x18\x02 \x01(\x05\"\x84\x02\n\x08\x45\x61\x63hCell\x12\r\n\x05query\x18\x01 \x01(\x05\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12.\n\x07outcome\x18\x03 \x01(\x0e\x32\x1d.clausegate.answer.v1.Outcome\x12\x32\n\tstatement\x18\x04 \x01(\x0b\x32\x1f.clausegate.answer.v1.Statement\x12\x31\n\tcitations\x18\x05 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x10\n\x08query_id\x18\x06 \x01(\t\x12\x14\n\x0c\x65rror_reason\x18\x07 \x01(\t\x12\x15\n\rerror_message\x18\x08 \x01(\t\"S\n\rEachCompleted\x12\x10\n\x08\x61nswered\x18\x01 \x01(\x05\x12\x0f\n\x07related\x18\x02 \x01(\x05\x12\x0f\n\x07refused\x18\x03 \x01(\x05\x12\x0e\n\x06\x66\x61iled\x18\x04 \x01(\x05\"\xb8\x01\n\x11QueryEachResponse\x12\x30\n\x05\x62\x65gun\x18\x01 \x01(\x0b\x32\x1f.clausegate.answer.v1.EachBegunH\x00\x12.\n\x04\x63\x65ll\x18\x02 \x01(\x0b\x32\x1e.clausegate.answer.v1.EachCellH\x00\x12\x38\n\tcompleted\x18\x03 \x01(\x0b\x32#.clausegate.answer.v1.EachCompletedH\x00\x42\x07\n\x05\x65vent2\x91\x03\n\x0cQueryService\x12o\n\x05Query\x12\".clausegate.answer.v1.QueryRequest\x1a#.clausegate.answer.v1.QueryResponse\"\x1d\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x0e\"\t/v1/query:\x01*\x12\x8a\x01\n\x0bStreamQuery\x12(.clausegate.answer.v1.StreamQueryRequest\x1a).clausegate.answer.v1.StreamQueryResponse\"$\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x15\"\x10/v1/query:stream:\x01*0\x01\x12\x82\x01\n\tQueryEach\x12&.clausegate.answer.v1.QueryEachRequest\x1a\'.clausegate.answer.v1.QueryEachResponse\"\"\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x13\"\x0e/v1/query:each:\x01*0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,45 +43,45 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_QUERYSERVICE'].methods_by_name['QueryEach']._loaded_options = None
   _globals['_QUERYSERVICE'].methods_by_name['QueryEach']._serialized_options = b'\222\202\031\005\n\001\001\020\003\202\323\344\223\002\023\"\016/v1/query:each:\001*'
   _globals['_QUERYREQUEST']._serialized_start=235
-  _globals['_QUERYREQUEST']._serialized_end=441
-  _globals['_STREAMQUERYREQUEST']._serialized_start=444
-  _globals['_STREAMQUERYREQUEST']._serialized_end=656
-  _globals['_QUERYRESPONSE']._serialized_start=659
-  _globals['_QUERYRESPONSE']._serialized_end=1328
-  _globals['_RETRIEVED']._serialized_start=1330
-  _globals['_RETRIEVED']._serialized_end=1437
-  _globals['_GRADED']._serialized_start=1439
-  _globals['_GRADED']._serialized_end=1498
-  _globals['_GATED']._serialized_start=1500
-  _globals['_GATED']._serialized_end=1561
-  _globals['_SUPPORTINGCLAUSES']._serialized_start=1564
-  _globals['_SUPPORTINGCLAUSES']._serialized_end=1718
-  _globals['_VALIDATEDSTATEMENT']._serialized_start=1720
-  _globals['_VALIDATEDSTATEMENT']._serialized_end=1843
-  _globals['_VALIDATEDDEFINITION']._serialized_start=1846
-  _globals['_VALIDATEDDEFINITION']._serialized_end=1977
-  _globals['_VALIDATEDNOTE']._serialized_start=1979
-  _globals['_VALIDATEDNOTE']._serialized_end=2087
-  _globals['_REFUSED']._serialized_start=2089
-  _globals['_REFUSED']._serialized_end=2146
-  _globals['_ESTIMATED']._serialized_start=2148
-  _globals['_ESTIMATED']._serialized_end=2206
-  _globals['_COMPLETED']._serialized_start=2208
-  _globals['_COMPLETED']._serialized_end=2274
-  _globals['_STREAMQUERYRESPONSE']._serialized_start=2277
-  _globals['_STREAMQUERYRESPONSE']._serialized_end=2865
-  _globals['_QUERYEACHREQUEST']._serialized_start=2867
-  _globals['_QUERYEACHREQUEST']._serialized_end=2985
-  _globals['_EACHDOCUMENT']._serialized_start=2987
-  _globals['_EACHDOCUMENT']._serialized_end=3037
-  _globals['_EACHBEGUN']._serialized_start=3039
-  _globals['_EACHBEGUN']._serialized_end=3120
-  _globals['_EACHCELL']._serialized_start=3123
-  _globals['_EACHCELL']._serialized_end=3383
-  _globals['_EACHCOMPLETED']._serialized_start=3385
-  _globals['_EACHCOMPLETED']._serialized_end=3468
-  _globals['_QUERYEACHRESPONSE']._serialized_start=3471
-  _globals['_QUERYEACHRESPONSE']._serialized_end=3655
-  _globals['_QUERYSERVICE']._serialized_start=3658
-  _globals['_QUERYSERVICE']._serialized_end=4059
+  _globals['_QUERYREQUEST']._serialized_end=461
+  _globals['_STREAMQUERYREQUEST']._serialized_start=464
+  _globals['_STREAMQUERYREQUEST']._serialized_end=696
+  _globals['_QUERYRESPONSE']._serialized_start=699
+  _globals['_QUERYRESPONSE']._serialized_end=1368
+  _globals['_RETRIEVED']._serialized_start=1370
+  _globals['_RETRIEVED']._serialized_end=1477
+  _globals['_GRADED']._serialized_start=1479
+  _globals['_GRADED']._serialized_end=1538
+  _globals['_GATED']._serialized_start=1540
+  _globals['_GATED']._serialized_end=1601
+  _globals['_SUPPORTINGCLAUSES']._serialized_start=1604
+  _globals['_SUPPORTINGCLAUSES']._serialized_end=1758
+  _globals['_VALIDATEDSTATEMENT']._serialized_start=1760
+  _globals['_VALIDATEDSTATEMENT']._serialized_end=1883
+  _globals['_VALIDATEDDEFINITION']._serialized_start=1886
+  _globals['_VALIDATEDDEFINITION']._serialized_end=2017
+  _globals['_VALIDATEDNOTE']._serialized_start=2019
+  _globals['_VALIDATEDNOTE']._serialized_end=2127
+  _globals['_REFUSED']._serialized_start=2129
+  _globals['_REFUSED']._serialized_end=2186
+  _globals['_ESTIMATED']._serialized_start=2188
+  _globals['_ESTIMATED']._serialized_end=2246
+  _globals['_COMPLETED']._serialized_start=2248
+  _globals['_COMPLETED']._serialized_end=2314
+  _globals['_STREAMQUERYRESPONSE']._serialized_start=2317
+  _globals['_STREAMQUERYRESPONSE']._serialized_end=2905
+  _globals['_QUERYEACHREQUEST']._serialized_start=2907
+  _globals['_QUERYEACHREQUEST']._serialized_end=3025
+  _globals['_EACHDOCUMENT']._serialized_start=3027
+  _globals['_EACHDOCUMENT']._serialized_end=3077
+  _globals['_EACHBEGUN']._serialized_start=3079
+  _globals['_EACHBEGUN']._serialized_end=3160
+  _globals['_EACHCELL']._serialized_start=3163
+  _globals['_EACHCELL']._serialized_end=3423
+  _globals['_EACHCOMPLETED']._serialized_start=3425
+  _globals['_EACHCOMPLETED']._serialized_end=3508
+  _globals['_QUERYEACHRESPONSE']._serialized_start=3511
+  _globals['_QUERYEACHRESPONSE']._serialized_end=3695
+  _globals['_QUERYSERVICE']._serialized_start=3698
+  _globals['_QUERYSERVICE']._serialized_end=4099
 # @@protoc_insertion_point(module_scope)

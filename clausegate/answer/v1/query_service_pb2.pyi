@@ -35,6 +35,7 @@ class QueryRequest(google.protobuf.message.Message):
     DEBUG_FIELD_NUMBER: builtins.int
     MAX_COST_USD_FIELD_NUMBER: builtins.int
     DRY_RUN_FIELD_NUMBER: builtins.int
+    EVERYWHERE_FIELD_NUMBER: builtins.int
     query: builtins.str
     """The question in the user's words; 1 to 8,000 characters, not only white space, no control characters but
     line breaks and tabs. Required.
@@ -53,6 +54,10 @@ class QueryRequest(google.protobuf.message.Message):
     dry_run: builtins.bool
     """Stop before the first model call and tell what would be sent. Nothing is refused for weak evidence then, since
     that is for the model's grades to say.
+    """
+    everywhere: builtins.bool
+    """Whether to search all of `sources` also where the question names documents, by their titles or parties; else it
+    is answered within those. Without effect when `document_ids` is given.
     """
     @property
     def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
@@ -73,9 +78,10 @@ class QueryRequest(google.protobuf.message.Message):
         debug: builtins.bool = ...,
         max_cost_usd: builtins.float | None = ...,
         dry_run: builtins.bool = ...,
+        everywhere: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "_max_cost_usd", b"_max_cost_usd", "gate", b"gate", "grading", b"grading", "max_cost_usd", b"max_cost_usd"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "_max_cost_usd", b"_max_cost_usd", "debug", b"debug", "document_ids", b"document_ids", "dry_run", b"dry_run", "gate", b"gate", "grading", b"grading", "max_cost_usd", b"max_cost_usd", "query", b"query", "sources", b"sources"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "_max_cost_usd", b"_max_cost_usd", "debug", b"debug", "document_ids", b"document_ids", "dry_run", b"dry_run", "everywhere", b"everywhere", "gate", b"gate", "grading", b"grading", "max_cost_usd", b"max_cost_usd", "query", b"query", "sources", b"sources"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_gate", b"_gate"]) -> typing.Literal["gate"] | None: ...
     @typing.overload
@@ -99,6 +105,7 @@ class StreamQueryRequest(google.protobuf.message.Message):
     DEBUG_FIELD_NUMBER: builtins.int
     MAX_COST_USD_FIELD_NUMBER: builtins.int
     DRY_RUN_FIELD_NUMBER: builtins.int
+    EVERYWHERE_FIELD_NUMBER: builtins.int
     query: builtins.str
     """The question in the user's words; 1 to 8,000 characters, not only white space, no control characters but
     line breaks and tabs. Required.
@@ -117,6 +124,10 @@ class StreamQueryRequest(google.protobuf.message.Message):
     dry_run: builtins.bool
     """Stop before the first model call and tell what would be sent. Nothing is refused for weak evidence then, since
     that is for the model's grades to say.
+    """
+    everywhere: builtins.bool
+    """Whether to search all of `sources` also where the question names documents, by their titles or parties; else it
+    is answered within those. Without effect when `document_ids` is given.
     """
     @property
     def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
@@ -137,9 +148,10 @@ class StreamQueryRequest(google.protobuf.message.Message):
         debug: builtins.bool = ...,
         max_cost_usd: builtins.float | None = ...,
         dry_run: builtins.bool = ...,
+        everywhere: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "_max_cost_usd", b"_max_cost_usd", "gate", b"gate", "grading", b"grading", "max_cost_usd", b"max_cost_usd"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "_max_cost_usd", b"_max_cost_usd", "debug", b"debug", "document_ids", b"document_ids", "dry_run", b"dry_run", "gate", b"gate", "grading", b"grading", "max_cost_usd", b"max_cost_usd", "query", b"query", "sources", b"sources"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_gate", b"_gate", "_grading", b"_grading", "_max_cost_usd", b"_max_cost_usd", "debug", b"debug", "document_ids", b"document_ids", "dry_run", b"dry_run", "everywhere", b"everywhere", "gate", b"gate", "grading", b"grading", "max_cost_usd", b"max_cost_usd", "query", b"query", "sources", b"sources"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_gate", b"_gate"]) -> typing.Literal["gate"] | None: ...
     @typing.overload

@@ -146,6 +146,13 @@ class RetrievalClient:
             raise
         return from_message(response.project, Project)
 
+    async def document_count(self, sources: Sequence[str]) -> int:
+        """Live documents of these sources; of all when there are none."""
+        request = documents_pb2.ListSourcesRequest(page_size=MAX_SOURCES)
+        pages = self._pages(self._documents.ListSources, request)
+        counts = {s.source: s.document_count async for page in pages for s in page.sources}
+        return sum(counts.get(source, 0) for source in set(sources or counts))
+
     async def live_sources(self) -> frozenset[str]:
         """The sources that have documents."""
         request = documents_pb2.ListSourcesRequest(page_size=MAX_SOURCES)

@@ -38,6 +38,7 @@ from services.answer.query.events import (
 )
 from services.answer.query.judging import Judge
 from services.answer.query.progress import Progress, describe, explained
+from services.answer.query.refusing import Named
 from services.answer.query.rendering import render_markdown, render_markdown_full, render_text
 from services.answer.questions import Question, check
 from services.answer.records.tasks import Task, Tasks
@@ -127,7 +128,11 @@ class Querying:
     async def _search(self, question: Question) -> Found:
         policy = self._policy
         return await self._retrieval.search(
-            question, top_k=policy.pool, vector_k=policy.vector_k, keyword_k=policy.keyword_k
+            question,
+            top_k=policy.pool,
+            vector_k=policy.vector_k,
+            keyword_k=policy.keyword_k,
+            route=not question.everywhere,
         )
 
     async def _estimate(self, task: Task, question: Question, found: Found) -> DryRun:
@@ -177,10 +182,18 @@ class Querying:
         question = progress.question
         with progress.stage("refuse"):
             census = await self._retrieval.count_terms(question, found, refusing.content_words(found))
-        refusal = refusing.refuse(reason, progress.gate, question.sources, refusing.absence_evidence(census))
-        nearest = progress.ranked[:MAX_NEAREST_CLAUSES]
-        ids = dict.fromkeys(graded.candidate.chunk.document_id for graded in nearest)
-        labels = labels_of((await self._retrieval.live_documents(ids)).values())
+            nearest = progress.ranked[:MAX_NEAREST_CLAUSES]
+            named = () if question.document_ids else tuple(found.routed)
+            ids = dict.fromkeys([*named, *(graded.candidate.chunk.document_id for graded in nearest)])
+            labels = labels_of((await self._retrieval.live_documents(ids)).values())
+            total = await self._retrieval.document_count(question.sources) if named else census.documents
+        refusal = refusing.refuse(
+            reason,
+            progress.gate,
+            question.sources,
+            refusing.absence_evidence(census),
+            Named(tuple(labels[name] for name in named if name in labels), total),
+        )
         clauses = tuple(clause_of(graded, graded.candidate.chunk, labels) for graded in nearest)
         return Answer(refusal=replace(refusal, nearest_clauses=clauses))
 

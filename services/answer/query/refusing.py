@@ -4,15 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from corpus.stems import stems_of
 from services.answer.answers import AbsenceEvidence, GateDecision, GateRule, Refusal, RefusalReason, TermHits
 from services.answer.corpus import Census, Found
 
 MAX_NAMED_SOURCES = 5
+MAX_NAMED_DOCUMENTS = 3
+FUNCTION_WORDS = """
+a about after again all also am among an and any are as at be because been before being both but by can
+could did do does doing done during each either else ever every few for from get gets had happen happens has
+have having he her here him his how however i if in into is it its just long many may me might more most much
+must my neither nor not of often on only or other others our per please shall she should since so some
+soon such than that the their them then there these they this those though through to too under until
+upon us very was we were what whatever when where whether which while who whom whose why will with
+within without would you your
+"""
+"""Words of the asking: that no passage holds one of them says nothing about the documents."""
 MAX_TERMS = 50
 MAX_TERM_CHARACTERS = 200
+SILENT = {RefusalReason.NO_CHUNKS_RETRIEVED, RefusalReason.CONFIDENCE_TOO_LOW}
+"""Reasons that say something of the documents."""
+_FUNCTION_WORDS = frozenset(FUNCTION_WORDS.split())
 _WORD = re.compile(r"\w[\w'’&.-]*\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The documents that a question names, within which alone it was searched."""
+
+    labels: tuple[str, ...]
+    """Empty when it names none."""
+    total: int
+    """Documents that could have been searched."""
 
 
 def refusal_message(sources: Sequence[str]) -> str:
@@ -26,7 +51,8 @@ def content_words(found: Found) -> tuple[str, ...]:
     counted = set(found.keyword_stems)
     words: dict[str, str] = {}
     for word in _WORD.findall(found.clause_question):
-        if len(word) <= MAX_TERM_CHARACTERS and counted.intersection(stems_of(word)):
+        carries = word.lower() not in _FUNCTION_WORDS and counted.intersection(stems_of(word))
+        if len(word) <= MAX_TERM_CHARACTERS and carries:
             words.setdefault(word.lower(), word)
     return tuple(words.values())[:MAX_TERMS]
 
@@ -65,18 +91,40 @@ def missing_sentence(reason: RefusalReason, gate: GateDecision, hits: Sequence[T
     )
 
 
+def silence(named: Named, searched: int) -> str:
+    """That the documents which the question names say nothing of it, and how to ask the others."""
+    labels = [f"“{label}”" for label in named.labels]
+    if len(labels) == 1:
+        who = f"{labels[0]} does"
+    elif len(labels) <= MAX_NAMED_DOCUMENTS:
+        who = f"{', '.join(labels[:-1])} and {labels[-1]} do"
+    else:
+        who = f"The {len(labels)} documents that the question names do"
+    return (
+        f"{who} not address this ({searched:,} of {named.total:,} documents searched; "
+        "to search all, ask with --everywhere, or everywhere: true)."
+    )
+
+
 def _either(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
 
 
 def refuse(
-    reason: RefusalReason, gate: GateDecision, sources: Sequence[str], absence: AbsenceEvidence
+    reason: RefusalReason,
+    gate: GateDecision,
+    sources: Sequence[str],
+    absence: AbsenceEvidence,
+    named: Named,
 ) -> Refusal:
     """A refusal without its nearest clauses. What passed the gate is too weak only by a model's word."""
+    missing = missing_sentence(reason, gate, absence.term_hits)
+    if named.labels and reason in SILENT:
+        missing = f"{silence(named, absence.documents_searched)} {missing}"
     return Refusal(
         reason=reason,
         message=refusal_message(sources),
-        missing=missing_sentence(reason, gate, absence.term_hits),
+        missing=missing,
         gate=gate,
         nearest_clauses=(),
         absence=absence,

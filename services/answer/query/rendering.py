@@ -289,9 +289,9 @@ def _refusal_sections(refusal: Refusal) -> Iterator[tuple[str, list[str]]]:
 
 
 def _searched(absence: AbsenceEvidence) -> str:
-    pages = f", {absence.pages_searched} pages" if absence.pages_searched else ""
-    unreadable = f", {absence.unreadable_pages} of them unreadable" if absence.unreadable_pages else ""
-    return f"{absence.documents_searched} documents{pages}{unreadable}"
+    unreadable = f"{absence.unreadable_pages} of them unreadable" if absence.unreadable_pages else ""
+    documents = _counted(absence.documents_searched, "document") or "no documents"
+    return ", ".join(filter(None, (documents, _counted(absence.pages_searched, "page"), unreadable)))
 
 
 def _counted(number: int, thing: str) -> str:

@@ -27,6 +27,7 @@ def question_of(request: query_pb2.QueryRequest | query_pb2.StreamQueryRequest) 
         debug=request.debug,
         max_cost_usd=request.max_cost_usd if request.HasField("max_cost_usd") else None,
         dry_run=request.dry_run,
+        everywhere=request.everywhere,
     )
 
 

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from corpus.stems import stems_of
-from services.answer.answers import GateDecision, GateRule, GateTier, RefusalReason, TermHits
+from services.answer.answers import AbsenceEvidence, GateDecision, GateRule, GateTier, RefusalReason, TermHits
 from services.answer.corpus import Background, Found, Leg
-from services.answer.query.refusing import content_words, missing_sentence, refusal_message
+from services.answer.query.refusing import Named, content_words, missing_sentence, refusal_message, refuse
 
 GATE = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
 
@@ -70,3 +70,36 @@ def found(question: str, keywords: str) -> Found:
 def test_the_words_that_carry_a_question_are_kept_as_written_each_once():
     asked = found("What Refunds do refunds of the device-fees cost?", "refund device fee cost")
     assert content_words(asked) == ("Refunds", "device-fees", "cost")
+
+
+def test_words_of_the_asking_are_not_among_them():
+    asked = found(
+        "How long must we wait, and within whose rooms?", "how long must we wait and within whose rooms"
+    )
+    assert content_words(asked) == ("wait", "rooms")
+
+
+ABSENCE = AbsenceEvidence("1", 1, 0, 0, (TermHits("refund", 0),))
+
+
+@pytest.mark.parametrize(
+    ("labels", "begins"),
+    [
+        (("Lease · A",), "“Lease · A” does not address this (1 of 1,050 documents searched; "),
+        (("Lease", "Loan"), "“Lease” and “Loan” do not address this (1 of"),
+        (("A", "B", "C"), "“A”, “B” and “C” do not address this (1 of"),
+        (("A", "B", "C", "D"), "The 4 documents that the question names do not address this (1 of"),
+        ((), "No passage mentions “refund”."),
+    ],
+)
+def test_a_refusal_within_the_documents_that_a_question_names_says_so(labels, begins):
+    named = Named(labels, 1050)
+    missing = refuse(RefusalReason.CONFIDENCE_TOO_LOW, GATE, (), ABSENCE, named).missing
+    assert missing.startswith(begins)
+    assert missing.endswith("No passage mentions “refund”.")
+    assert ("--everywhere" in missing) is bool(labels)
+
+
+def test_a_refusal_for_want_of_room_says_nothing_of_the_documents():
+    refused = refuse(RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET, GATE, (), ABSENCE, Named(("Lease",), 5))
+    assert refused.missing == "No relevant clause fits into the token budget."
