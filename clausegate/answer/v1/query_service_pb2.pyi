@@ -642,7 +642,7 @@ class EachDocument(google.protobuf.message.Message):
     document_id: builtins.str
     """See `Document.document_id`."""
     label: builtins.str
-    """What a person calls it."""
+    """What it is called where people read of it, see `Citation.document_label`."""
     def __init__(
         self,
         *,

@@ -10,6 +10,7 @@ from clausegate.answer.v1 import query_service_pb2 as query_pb2
 from clausegate.corpus.v1 import citation_pb2
 from corpus.citations import Citation
 from corpus.codec import to_message
+from corpus.labels import labels_of
 from services.answer import answers
 from services.answer.query import each, events
 from services.answer.questions import Question
@@ -133,8 +134,8 @@ def each_event_to_wire(event: each.EachEvent) -> query_pb2.QueryEachResponse:
     match event:
         case each.EachBegun(documents, cells):
             named = [
-                query_pb2.EachDocument(document_id=document.document_id, label=document.title)
-                for document in documents
+                query_pb2.EachDocument(document_id=document_id, label=label)
+                for document_id, label in labels_of(documents).items()
             ]
             return message(begun=query_pb2.EachBegun(documents=named, cells=cells))
         case each.EachCompleted(outcomes):
