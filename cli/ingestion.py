@@ -41,6 +41,8 @@ class FileResult:
     hidden_characters: int = 0
     reference_marks: int = 0
     running_lines: int = 0
+    guessed_encoding: str = ""
+    """See `IngestReceipt`."""
     reason: str = ""
     """Why it failed, one line; empty otherwise."""
 
@@ -55,6 +57,7 @@ class FileResult:
             "hiddenCharacters": self.hidden_characters,
             "referenceMarks": self.reference_marks,
             "runningLines": self.running_lines,
+            "guessedEncoding": self.guessed_encoding,
             "reason": self.reason,
         }
 
@@ -187,4 +190,5 @@ def _done(document_id: str, receipt: IngestReceipt) -> FileResult:
         receipt.document.hidden_characters,
         receipt.document.reference_marks,
         receipt.document.running_lines,
+        receipt.guessed_encoding,
     )

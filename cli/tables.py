@@ -66,7 +66,7 @@ def print_results(console: Console, results: Sequence[FileResult]) -> None:
             Text(result.outcome, OUTCOME_STYLES[result.outcome]),
             result.document_id,
             f"{result.chunks:,}" if result.chunks else "",
-            result.reason or "; ".join(_remarks(result)),
+            result.reason or "; ".join([*_remarks(result), *_guess(result)]),
         )
         for result in results
     )
@@ -74,6 +74,11 @@ def print_results(console: Console, results: Sequence[FileResult]) -> None:
     counts = Counter(result.outcome for result in results)
     summary = ", ".join(f"{counts[outcome]} {outcome.lower()}" for outcome in Outcome if counts[outcome])
     console.print(f"{counted(len(results), 'document')}: {summary}", markup=False, highlight=False)
+
+
+def _guess(result: FileResult) -> list[str]:
+    """How a file was read that does not say how it is encoded."""
+    return [f"read as {result.guessed_encoding}, a guess"] if result.guessed_encoding else []
 
 
 def _remarks(found: FileResult | Document) -> list[str]:

@@ -85,3 +85,5 @@ class ExtractedDocument:
     """Marks of footnotes and references that were left out of `text`."""
     running_lines: int = 0
     """Lines of running headers and footers that were left out of `text`."""
+    guessed_encoding: str = ""
+    """The encoding of a text file that does not say it and is not UTF-8; the name is the WHATWG's."""

@@ -48,7 +48,7 @@ class DocumentFormatUnsupported(DocumentError):
 
 
 class DocumentEncoding(DocumentError):
-    """Text that is not valid UTF-8."""
+    """Text that is not UTF-8 and says in no other way how its bytes are to be read."""
 
     reason = "DOCUMENT_ENCODING"
 

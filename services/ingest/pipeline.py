@@ -291,7 +291,7 @@ class Pipeline:
             )
         await self._archive.release(announced.tenant, origin.document_id, but=content)
         outcome = Outcome.UPDATED if indexed.replaced else Outcome.CREATED
-        return Receipt(outcome, indexed.document, indexed.index_revision)
+        return Receipt(outcome, indexed.document, indexed.index_revision, reading.guessed_encoding)
 
 
 def _record(origin: Origin, file: SpooledFile, reading: Reading) -> Document:

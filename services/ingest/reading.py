@@ -49,6 +49,7 @@ class Reading:
     hidden_characters: int
     reference_marks: int
     running_lines: int
+    guessed_encoding: str
     """See `ExtractedDocument`."""
     chunks: tuple[Chunk, ...]
     definitions: tuple[Definition, ...]
@@ -81,6 +82,7 @@ def read(job: Job, progress: Progress, make_profile: ProfileOf = profile_of) -> 
         hidden_characters=document.hidden_characters,
         reference_marks=document.reference_marks,
         running_lines=document.running_lines,
+        guessed_encoding=document.guessed_encoding,
         chunks=chunks,
         definitions=found,
         profile=profile,

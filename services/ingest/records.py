@@ -34,6 +34,8 @@ class Receipt:
     outcome: Outcome
     document: Document
     index_revision: str
+    guessed_encoding: str = ""
+    """See `ExtractedDocument`; empty for an unchanged document, which was not read."""
 
 
 class Stage(StrEnum):

@@ -131,6 +131,7 @@ def _receipt(receipt: Receipt) -> wire.IngestReceipt:
         document=to_message(receipt.document, document_pb2.Document),
         index_revision=receipt.index_revision,
         hidden_characters=receipt.document.hidden_characters,
+        guessed_encoding=receipt.guessed_encoding,
     )
 
 

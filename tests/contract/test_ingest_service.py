@@ -452,7 +452,7 @@ async def test_a_malformed_address_is_refused_before_any_byte(stack, source, pat
         ("a.txt", b"", {}, "DOCUMENT_EMPTY", "path"),
         ("a.txt", b" \n\t\n", {}, "DOCUMENT_EMPTY", "path"),
         ("a.txt", b"\x00\x01\x02binary", {}, "DOCUMENT_FORMAT_MISMATCH", "path"),
-        ("a.txt", "Entgelt für Daten".encode("cp1252"), {}, "DOCUMENT_ENCODING", "path"),
+        ("a.txt", "Плата за данные".encode("cp1251"), {}, "DOCUMENT_ENCODING", "path"),
         ("a.pdf", b"PK\x03\x04 zip", {}, "DOCUMENT_FORMAT_MISMATCH", "path"),
         ("a.docx", b"%PDF-1.7 text", {}, "DOCUMENT_FORMAT_MISMATCH", "path"),
         ("a.txt", AGREEMENT, {"sha256": "0" * 64}, "DOCUMENT_HASH_MISMATCH", "content_sha256"),

@@ -40,7 +40,7 @@ def told(tmp_path_factory):
     (files / "southport" / "broken.pdf").write_bytes(b"%PDF-1.7 and nothing else")
     (files / "southport" / "empty.txt").write_bytes(b"")
     (files / "southport" / os.fsdecode(b"name-\xff.txt")).write_text("Fees.")
-    (files / "southport" / "latin.txt").write_bytes("Geb\xfchr".encode("latin-1"))
+    (files / "southport" / "cyrillic.txt").write_bytes("Плата".encode("cp1251"))
     return Told(
         first,
         clausegate("ingest", str(files), *data, "--prune", "--json"),
@@ -73,7 +73,7 @@ def test_a_changed_file_is_updated_and_a_vanished_one_removed(told):
     [
         ("broken.pdf", "DOCUMENT_CORRUPT"),
         ("empty.txt", "DOCUMENT_EMPTY"),
-        ("latin.txt", "DOCUMENT_ENCODING"),
+        ("cyrillic.txt", "DOCUMENT_ENCODING"),
         ("name-?.txt", "the file's name is not valid UTF-8"),
     ],
 )

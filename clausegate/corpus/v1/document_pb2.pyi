@@ -38,7 +38,7 @@ class _DocumentFormatEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     DOCUMENT_FORMAT_MARKDOWN: _DocumentFormat.ValueType  # 4
     """CommonMark with tables."""
     DOCUMENT_FORMAT_TEXT: _DocumentFormat.ValueType  # 5
-    """Plain text in UTF-8."""
+    """Plain text, in UTF-8 or another encoding that is certain."""
 
 class DocumentFormat(_DocumentFormat, metaclass=_DocumentFormatEnumTypeWrapper):
     """The file formats that ingest reads."""
@@ -54,7 +54,7 @@ DOCUMENT_FORMAT_HTML: DocumentFormat.ValueType  # 3
 DOCUMENT_FORMAT_MARKDOWN: DocumentFormat.ValueType  # 4
 """CommonMark with tables."""
 DOCUMENT_FORMAT_TEXT: DocumentFormat.ValueType  # 5
-"""Plain text in UTF-8."""
+"""Plain text, in UTF-8 or another encoding that is certain."""
 Global___DocumentFormat: typing_extensions.TypeAlias = DocumentFormat
 
 @typing.final
@@ -123,8 +123,8 @@ class Document(google.protobuf.message.Message):
     also for a version that was indexed before releases kept the count.
     """
     running_lines: builtins.int
-    """Lines of running headers and footers of a PDF that were left out of the text. 0 also for a version that was
-    indexed before releases kept the count.
+    """Lines of running headers and footers of a PDF or a text file that were left out of the text. 0 also for a
+    version that was indexed before releases kept the count.
     """
     contents_sha256: builtins.str
     """SHA-256 of the digests of all chunks and definitions of this version, sorted, a line feed between them; 64

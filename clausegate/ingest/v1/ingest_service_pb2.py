@@ -27,7 +27,7 @@ from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)clausegate/ingest/v1/ingest_service.proto\x12\x14\x63lausegate.ingest.v1\x1a#clausegate/corpus/v1/document.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"X\n\x0cIngestHeader\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0c\n\x04path\x18\x02 \x01(\t\x12\x16\n\x0e\x63ontent_sha256\x18\x03 \x01(\t\x12\x12\n\nsize_bytes\x18\x04 \x01(\x03\"e\n\x15IngestDocumentRequest\x12\x34\n\x06header\x18\x01 \x01(\x0b\x32\".clausegate.ingest.v1.IngestHeaderH\x00\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x0b\n\tSendBytes\"_\n\x0eIngestProgress\x12\x30\n\x05stage\x18\x01 \x01(\x0e\x32!.clausegate.ingest.v1.IngestStage\x12\x0c\n\x04\x64one\x18\x02 \x01(\x05\x12\r\n\x05total\x18\x03 \x01(\x05\"\xaa\x01\n\rIngestReceipt\x12\x34\n\x07outcome\x18\x01 \x01(\x0e\x32#.clausegate.ingest.v1.IngestOutcome\x12\x30\n\x08\x64ocument\x18\x02 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Document\x12\x16\n\x0eindex_revision\x18\x03 \x01(\t\x12\x19\n\x11hidden_characters\x18\x04 \x01(\x05\"\xca\x01\n\x16IngestDocumentResponse\x12\x35\n\nsend_bytes\x18\x01 \x01(\x0b\x32\x1f.clausegate.ingest.v1.SendBytesH\x00\x12\x38\n\x08progress\x18\x02 \x01(\x0b\x32$.clausegate.ingest.v1.IngestProgressH\x00\x12\x36\n\x07receipt\x18\x03 \x01(\x0b\x32#.clausegate.ingest.v1.IngestReceiptH\x00\x42\x07\n\x05\x65vent\",\n\x15RemoveDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"0\n\x16RemoveDocumentResponse\x12\x16\n\x0eindex_revision\x18\x01 \x01(\t\"-\n\x16ReindexDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"\x94\x01\n\x17ReindexDocumentResponse\x12\x38\n\x08progress\x18\x01 \x01(\x0b\x32$.clausegate.ingest.v1.IngestProgressH\x00\x12\x36\n\x07receipt\x18\x02 \x01(\x0b\x32#.clausegate.ingest.v1.IngestReceiptH\x00\x42\x07\n\x05\x65vent\"N\n\x14ListOriginalsRequest\x12\x0f\n\x07sources\x18\x01 \x03(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"7\n\x08Original\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x16\n\x0e\x63ontent_sha256\x18\x02 \x01(\t\"c\n\x15ListOriginalsResponse\x12\x31\n\toriginals\x18\x01 \x03(\x0b\x32\x1e.clausegate.ingest.v1.Original\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\")\n\x12GetOriginalRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"#\n\x13GetOriginalResponse\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c*\x85\x01\n\rIngestOutcome\x12\x1e\n\x1aINGEST_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16INGEST_OUTCOME_CREATED\x10\x01\x12\x1a\n\x16INGEST_OUTCOME_UPDATED\x10\x02\x12\x1c\n\x18INGEST_OUTCOME_UNCHANGED\x10\x03*{\n\x0bIngestStage\x12\x1c\n\x18INGEST_STAGE_UNSPECIFIED\x10\x00\x12\x18\n\x14INGEST_STAGE_PARSING\x10\x01\x12\x19\n\x15INGEST_STAGE_CHUNKING\x10\x02\x12\x19\n\x15INGEST_STAGE_INDEXING\x10\x03\x32\xee\x05\n\rIngestService\x12\x92\x01\n\x0eIngestDocument\x12+.clausegate.ingest.v1.IngestDocumentRequest\x1a,.clausegate.ingest.v1.IngestDocumentResponse\"!\x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02\x12\"\r/v1/documents:\x01*(\x01\x30\x01\x12\x9c\x01\n\x0eRemoveDocument\x12+.clausegate.ingest.v1.RemoveDocumentRequest\x1a,.clausegate.ingest.v1.RemoveDocumentResponse\"/\x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02 *\x1e/v1/documents/{document_id=**}\x12\xac\x01\n\x0fReindexDocument\x12,.clausegate.ingest.v1.ReindexDocumentRequest\x1a-.clausegate.ingest.v1.ReindexDocumentResponse\":\x92\x82\x19\x05\n\x01\x03\x10\x02\x82\xd3\xe4\x93\x02+\"&/v1/documents/{document_id=**}:reindex:\x01*0\x01\x12\x88\x01\n\rListOriginals\x12*.clausegate.ingest.v1.ListOriginalsRequest\x1a+.clausegate.ingest.v1.ListOriginalsResponse\"\x1e\x92\x82\x19\x05\n\x01\x03\x10\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/originals\x12o\n\x0bGetOriginal\x12(.clausegate.ingest.v1.GetOriginalRequest\x1a).clausegate.ingest.v1.GetOriginalResponse\"\t\x92\x82\x19\x05\n\x01\x01\x10\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)clausegate/ingest/v1/ingest_service.proto\x12\x14\x63lausegate.ingest.v1\x1a#clausegate/corpus/v1/document.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"X\n\x0cIngestHeader\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0c\n\x04path\x18\x02 \x01(\t\x12\x16\n\x0e\x63ontent_sha256\x18\x03 \x01(\t\x12\x12\n\nsize_bytes\x18\x04 \x01(\x03\"e\n\x15IngestDocumentRequest\x12\x34\n\x06header\x18\x01 \x01(\x0b\x32\".clausegate.ingest.v1.IngestHeaderH\x00\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x0b\n\tSendBytes\"_\n\x0eIngestProgress\x12\x30\n\x05stage\x18\x01 \x01(\x0e\x32!.clausegate.ingest.v1.IngestStage\x12\x0c\n\x04\x64one\x18\x02 \x01(\x05\x12\r\n\x05total\x18\x03 \x01(\x05\"\xc4\x01\n\rIngestReceipt\x12\x34\n\x07outcome\x18\x01 \x01(\x0e\x32#.clausegate.ingest.v1.IngestOutcome\x12\x30\n\x08\x64ocument\x18\x02 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Document\x12\x16\n\x0eindex_revision\x18\x03 \x01(\t\x12\x19\n\x11hidden_characters\x18\x04 \x01(\x05\x12\x18\n\x10guessed_encoding\x18\x05 \x01(\t\"\xca\x01\n\x16IngestDocumentResponse\x12\x35\n\nsend_bytes\x18\x01 \x01(\x0b\x32\x1f.clausegate.ingest.v1.SendBytesH\x00\x12\x38\n\x08progress\x18\x02 \x01(\x0b\x32$.clausegate.ingest.v1.IngestProgressH\x00\x12\x36\n\x07receipt\x18\x03 \x01(\x0b\x32#.clausegate.ingest.v1.IngestReceiptH\x00\x42\x07\n\x05\x65vent\",\n\x15RemoveDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"0\n\x16RemoveDocumentResponse\x12\x16\n\x0eindex_revision\x18\x01 \x01(\t\"-\n\x16ReindexDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"\x94\x01\n\x17ReindexDocumentResponse\x12\x38\n\x08progress\x18\x01 \x01(\x0b\x32$.clausegate.ingest.v1.IngestProgressH\x00\x12\x36\n\x07receipt\x18\x02 \x01(\x0b\x32#.clausegate.ingest.v1.IngestReceiptH\x00\x42\x07\n\x05\x65vent\"N\n\x14ListOriginalsRequest\x12\x0f\n\x07sources\x18\x01 \x03(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"7\n\x08Original\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x16\n\x0e\x63ontent_sha256\x18\x02 \x01(\t\"c\n\x15ListOriginalsResponse\x12\x31\n\toriginals\x18\x01 \x03(\x0b\x32\x1e.clausegate.ingest.v1.Original\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\")\n\x12GetOriginalRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"#\n\x13GetOriginalResponse\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c*\x85\x01\n\rIngestOutcome\x12\x1e\n\x1aINGEST_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16INGEST_OUTCOME_CREATED\x10\x01\x12\x1a\n\x16INGEST_OUTCOME_UPDATED\x10\x02\x12\x1c\n\x18INGEST_OUTCOME_UNCHANGED\x10\x03*{\n\x0bIngestStage\x12\x1c\n\x18INGEST_STAGE_UNSPECIFIED\x10\x00\x12\x18\n\x14INGEST_STAGE_PARSING\x10\x01\x12\x19\n\x15INGEST_STAGE_CHUNKING\x10\x02\x12\x19\n\x15INGEST_STAGE_INDEXING\x10\x03\x32\xee\x05\n\rIngestService\x12\x92\x01\n\x0eIngestDocument\x12+.clausegate.ingest.v1.IngestDocumentRequest\x1a,.clausegate.ingest.v1.IngestDocumentResponse\"!\x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02\x12\"\r/v1/documents:\x01*(\x01\x30\x01\x12\x9c\x01\n\x0eRemoveDocument\x12+.clausegate.ingest.v1.RemoveDocumentRequest\x1a,.clausegate.ingest.v1.RemoveDocumentResponse\"/\x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02 *\x1e/v1/documents/{document_id=**}\x12\xac\x01\n\x0fReindexDocument\x12,.clausegate.ingest.v1.ReindexDocumentRequest\x1a-.clausegate.ingest.v1.ReindexDocumentResponse\":\x92\x82\x19\x05\n\x01\x03\x10\x02\x82\xd3\xe4\x93\x02+\"&/v1/documents/{document_id=**}:reindex:\x01*0\x01\x12\x88\x01\n\rListOriginals\x12*.clausegate.ingest.v1.ListOriginalsRequest\x1a+.clausegate.ingest.v1.ListOriginalsResponse\"\x1e\x92\x82\x19\x05\n\x01\x03\x10\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/originals\x12o\n\x0bGetOriginal\x12(.clausegate.ingest.v1.GetOriginalRequest\x1a).clausegate.ingest.v1.GetOriginalResponse\"\t\x92\x82\x19\x05\n\x01\x01\x10\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -44,10 +44,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_INGESTSERVICE'].methods_by_name['ListOriginals']._serialized_options = b'\222\202\031\005\n\001\003\020\001\202\323\344\223\002\017\022\r/v1/originals'
   _globals['_INGESTSERVICE'].methods_by_name['GetOriginal']._loaded_options = None
   _globals['_INGESTSERVICE'].methods_by_name['GetOriginal']._serialized_options = b'\222\202\031\005\n\001\001\020\001'
-  _globals['_INGESTOUTCOME']._serialized_start=1460
-  _globals['_INGESTOUTCOME']._serialized_end=1593
-  _globals['_INGESTSTAGE']._serialized_start=1595
-  _globals['_INGESTSTAGE']._serialized_end=1718
+  _globals['_INGESTOUTCOME']._serialized_start=1486
+  _globals['_INGESTOUTCOME']._serialized_end=1619
+  _globals['_INGESTSTAGE']._serialized_start=1621
+  _globals['_INGESTSTAGE']._serialized_end=1744
   _globals['_INGESTHEADER']._serialized_start=166
   _globals['_INGESTHEADER']._serialized_end=254
   _globals['_INGESTDOCUMENTREQUEST']._serialized_start=256
@@ -57,27 +57,27 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_INGESTPROGRESS']._serialized_start=372
   _globals['_INGESTPROGRESS']._serialized_end=467
   _globals['_INGESTRECEIPT']._serialized_start=470
-  _globals['_INGESTRECEIPT']._serialized_end=640
-  _globals['_INGESTDOCUMENTRESPONSE']._serialized_start=643
-  _globals['_INGESTDOCUMENTRESPONSE']._serialized_end=845
-  _globals['_REMOVEDOCUMENTREQUEST']._serialized_start=847
-  _globals['_REMOVEDOCUMENTREQUEST']._serialized_end=891
-  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_start=893
-  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_end=941
-  _globals['_REINDEXDOCUMENTREQUEST']._serialized_start=943
-  _globals['_REINDEXDOCUMENTREQUEST']._serialized_end=988
-  _globals['_REINDEXDOCUMENTRESPONSE']._serialized_start=991
-  _globals['_REINDEXDOCUMENTRESPONSE']._serialized_end=1139
-  _globals['_LISTORIGINALSREQUEST']._serialized_start=1141
-  _globals['_LISTORIGINALSREQUEST']._serialized_end=1219
-  _globals['_ORIGINAL']._serialized_start=1221
-  _globals['_ORIGINAL']._serialized_end=1276
-  _globals['_LISTORIGINALSRESPONSE']._serialized_start=1278
-  _globals['_LISTORIGINALSRESPONSE']._serialized_end=1377
-  _globals['_GETORIGINALREQUEST']._serialized_start=1379
-  _globals['_GETORIGINALREQUEST']._serialized_end=1420
-  _globals['_GETORIGINALRESPONSE']._serialized_start=1422
-  _globals['_GETORIGINALRESPONSE']._serialized_end=1457
-  _globals['_INGESTSERVICE']._serialized_start=1721
-  _globals['_INGESTSERVICE']._serialized_end=2471
+  _globals['_INGESTRECEIPT']._serialized_end=666
+  _globals['_INGESTDOCUMENTRESPONSE']._serialized_start=669
+  _globals['_INGESTDOCUMENTRESPONSE']._serialized_end=871
+  _globals['_REMOVEDOCUMENTREQUEST']._serialized_start=873
+  _globals['_REMOVEDOCUMENTREQUEST']._serialized_end=917
+  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_start=919
+  _globals['_REMOVEDOCUMENTRESPONSE']._serialized_end=967
+  _globals['_REINDEXDOCUMENTREQUEST']._serialized_start=969
+  _globals['_REINDEXDOCUMENTREQUEST']._serialized_end=1014
+  _globals['_REINDEXDOCUMENTRESPONSE']._serialized_start=1017
+  _globals['_REINDEXDOCUMENTRESPONSE']._serialized_end=1165
+  _globals['_LISTORIGINALSREQUEST']._serialized_start=1167
+  _globals['_LISTORIGINALSREQUEST']._serialized_end=1245
+  _globals['_ORIGINAL']._serialized_start=1247
+  _globals['_ORIGINAL']._serialized_end=1302
+  _globals['_LISTORIGINALSRESPONSE']._serialized_start=1304
+  _globals['_LISTORIGINALSRESPONSE']._serialized_end=1403
+  _globals['_GETORIGINALREQUEST']._serialized_start=1405
+  _globals['_GETORIGINALREQUEST']._serialized_end=1446
+  _globals['_GETORIGINALRESPONSE']._serialized_start=1448
+  _globals['_GETORIGINALRESPONSE']._serialized_end=1483
+  _globals['_INGESTSERVICE']._serialized_start=1747
+  _globals['_INGESTSERVICE']._serialized_end=2497
 # @@protoc_insertion_point(module_scope)

@@ -186,12 +186,18 @@ class IngestReceipt(google.protobuf.message.Message):
     DOCUMENT_FIELD_NUMBER: builtins.int
     INDEX_REVISION_FIELD_NUMBER: builtins.int
     HIDDEN_CHARACTERS_FIELD_NUMBER: builtins.int
+    GUESSED_ENCODING_FIELD_NUMBER: builtins.int
     outcome: Global___IngestOutcome.ValueType
     """What was done."""
     index_revision: builtins.str
     """State of the index that shows this document, see `DescribeIndexResponse.index_revision`."""
     hidden_characters: builtins.int
     """The same as `document.hidden_characters`."""
+    guessed_encoding: builtins.str
+    """The encoding in which a text file was read that is not UTF-8 and does not name its encoding: a guess, to be shown
+    to the user. `utf-16le`, `utf-16be` or `windows-1252`; empty where nothing was guessed, and for an unchanged
+    document.
+    """
     @property
     def document(self) -> clausegate.corpus.v1.document_pb2.Document:
         """The document as it is visible now; its `unreadable_pages`, `scanned_pages`, `hidden_characters`,
@@ -205,9 +211,10 @@ class IngestReceipt(google.protobuf.message.Message):
         document: clausegate.corpus.v1.document_pb2.Document | None = ...,
         index_revision: builtins.str = ...,
         hidden_characters: builtins.int = ...,
+        guessed_encoding: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["document", b"document"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["document", b"document", "hidden_characters", b"hidden_characters", "index_revision", b"index_revision", "outcome", b"outcome"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document", b"document", "guessed_encoding", b"guessed_encoding", "hidden_characters", b"hidden_characters", "index_revision", b"index_revision", "outcome", b"outcome"]) -> None: ...
 
 Global___IngestReceipt: typing_extensions.TypeAlias = IngestReceipt
 

@@ -59,7 +59,9 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     ERROR_REASON_DOCUMENT_FORMAT_UNSUPPORTED: _ErrorReason.ValueType  # 13
     """INVALID_ARGUMENT: the extension is none that ingest reads. Example: `prices.xlsx`."""
     ERROR_REASON_DOCUMENT_ENCODING: _ErrorReason.ValueType  # 14
-    """INVALID_ARGUMENT: text that is not valid UTF-8. Example: a `.txt` in Windows-1252."""
+    """INVALID_ARGUMENT: text that is not UTF-8, says nowhere how it is encoded, and is not certain to be UTF-16 or
+    Windows-1252. Example: a `.txt` in Shift JIS.
+    """
     ERROR_REASON_DOCUMENT_TOO_LARGE: _ErrorReason.ValueType  # 15
     """INVALID_ARGUMENT: beyond a size limit: file bytes, unpacked bytes, pages or characters. Example: a zip bomb."""
     ERROR_REASON_DOCUMENT_HASH_MISMATCH: _ErrorReason.ValueType  # 16
@@ -203,7 +205,9 @@ binary named `.txt`.
 ERROR_REASON_DOCUMENT_FORMAT_UNSUPPORTED: ErrorReason.ValueType  # 13
 """INVALID_ARGUMENT: the extension is none that ingest reads. Example: `prices.xlsx`."""
 ERROR_REASON_DOCUMENT_ENCODING: ErrorReason.ValueType  # 14
-"""INVALID_ARGUMENT: text that is not valid UTF-8. Example: a `.txt` in Windows-1252."""
+"""INVALID_ARGUMENT: text that is not UTF-8, says nowhere how it is encoded, and is not certain to be UTF-16 or
+Windows-1252. Example: a `.txt` in Shift JIS.
+"""
 ERROR_REASON_DOCUMENT_TOO_LARGE: ErrorReason.ValueType  # 15
 """INVALID_ARGUMENT: beyond a size limit: file bytes, unpacked bytes, pages or characters. Example: a zip bomb."""
 ERROR_REASON_DOCUMENT_HASH_MISMATCH: ErrorReason.ValueType  # 16

@@ -36,7 +36,7 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
 PDF_HEADER_WITHIN = 1024
 """Bytes; PDF readers accept the header anywhere in these."""
 
-PARSER_VERSION = "6"
+PARSER_VERSION = "7"
 """Goes into the generation: raise it with every change that alters extracted text or blocks."""
 
 Progress = Callable[[int, int], None]

@@ -88,6 +88,7 @@ def reading_to_messages(reading: Reading) -> Iterator[Message]:
             "hidden_characters": reading.hidden_characters,
             "reference_marks": reading.reference_marks,
             "running_lines": reading.running_lines,
+            "guessed_encoding": reading.guessed_encoding,
             "profile": reading.profile,
             "profile_failure": reading.profile_failure,
         }
@@ -121,6 +122,7 @@ class ReadingAssembler:
             hidden_characters=rest["hidden_characters"],
             reference_marks=rest["reference_marks"],
             running_lines=rest["running_lines"],
+            guessed_encoding=rest["guessed_encoding"],
             profile=from_plain(rest["profile"], DocumentProfile) if rest["profile"] else None,
             profile_failure=rest["profile_failure"],
             chunks=tuple(self._chunks),

@@ -6,7 +6,6 @@ carry the number or bullet that a browser shows.
 
 from __future__ import annotations
 
-import codecs
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,10 @@ from lxml import etree
 
 from corpus.documents import DocumentFormat
 from services.ingest.documents import BlockKind, ExtractedDocument
-from services.ingest.errors import DocumentCorrupt, DocumentEmpty, DocumentEncoding
+from services.ingest.errors import DocumentCorrupt, DocumentEmpty
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.css import Stylesheet
+from services.ingest.parsing.encodings import Decoded, decode
 from services.ingest.parsing.html_drawn import begins_line
 from services.ingest.parsing.html_hidden import remove_hidden
 from services.ingest.parsing.html_shown import show, without_lone_controls
@@ -26,22 +26,11 @@ from services.ingest.parsing.html_text import is_skipped, squeeze
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.numbering import BULLET, count_as
 from services.ingest.parsing.raised import label
-from services.ingest.parsing.text import decode
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _CHARSET = re.compile(
     rb"""<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE
 )
-_ENCODINGS = frozenset(
-    """
-    ascii iso8859-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-10
-    iso8859-13 iso8859-14 iso8859-15 iso8859-16 cp866 cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256
-    cp1257 cp1258 koi8-r koi8-u mac-roman mac-cyrillic gb2312 gbk gb18030 big5 big5hkscs euc_jp iso2022_jp
-    shift_jis euc_kr
-    """.split()  # noqa: SIM905 - a list would take a screen
-)
-"""What the WHATWG's Encoding Standard lists, in Python's names: among Python's own are some that unpack
-archives, or take time quadratic in the text."""
 _LONGEST_ORDINAL = 10
 """Digits; browsers count in 32 bits, and Python refuses to read thousands of digits."""
 _STYLES = {
@@ -58,12 +47,13 @@ _COUNTS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "uppe
 
 
 def parse_html(path: Path, limits: ParsingLimits) -> ExtractedDocument:
-    """Read an HTML page in UTF-8 or in the encoding it names.
+    """Read an HTML page in an encoding that `decode` reads.
 
     Raises `DocumentEmpty`, `DocumentEncoding`, `DocumentFormatMismatch`, `DocumentCorrupt` and
     `DocumentTooLarge`.
     """
-    root = parse_tree(_decoded(path.read_bytes()))
+    decoded = _decoded(path.read_bytes())
+    root = parse_tree(decoded.text)
     builder = TextBuilder(limits.max_characters)
     hidden = read_tree(root, builder) if root is not None else 0
     if root is None or not builder.blocks:
@@ -78,25 +68,13 @@ def parse_html(path: Path, limits: ParsingLimits) -> ExtractedDocument:
         hidden_characters=hidden + builder.hidden_characters,
         doubts=tuple(builder.doubts),
         reference_marks=builder.reference_marks,
+        guessed_encoding=decoded.guessed,
     )
 
 
-def _decoded(data: bytes) -> str:
+def _decoded(data: bytes) -> Decoded:
     named = _CHARSET.search(data[:4096])
-    try:
-        return decode(data)
-    except DocumentEncoding:
-        if named is None:
-            raise
-    try:
-        encoding = codecs.lookup(named.group(1).decode("ascii")).name
-        if encoding not in _ENCODINGS:
-            raise DocumentEncoding("The file names an encoding that no browser reads.", field="path")
-        return codecs.decode(data, encoding)
-    except (LookupError, UnicodeError) as error:
-        raise DocumentEncoding(
-            "The file is neither UTF-8 nor in the encoding that it names.", field="path"
-        ) from error
+    return decode(data, named.group(1).decode("ascii") if named else "")
 
 
 def parse_tree(text: str) -> etree._Element | None:

@@ -22,10 +22,10 @@ from corpus.documents import DocumentFormat
 from services.ingest.documents import ExtractedDocument
 from services.ingest.errors import DocumentEmpty
 from services.ingest.parsing.building import TextBuilder
+from services.ingest.parsing.encodings import decode
 from services.ingest.parsing.html import parse_tree, read_tree
 from services.ingest.parsing.html_text import SKIPPED
 from services.ingest.parsing.limits import ParsingLimits
-from services.ingest.parsing.text import decode
 
 MAX_NESTING = 100
 """Levels; the parser drops what is nested deeper, and its default of 20 is within reach of real lists."""
@@ -43,12 +43,13 @@ _SWALLOWING = re.compile(r"<(?=/?(?:title|textarea|xmp|iframe|noembed|noframes|p
 
 
 def parse_markdown(path: Path, limits: ParsingLimits) -> ExtractedDocument:
-    """Read a Markdown file in UTF-8.
+    """Read a Markdown file in an encoding that `decode` reads.
 
     Raises `DocumentEmpty`, `DocumentEncoding`, `DocumentFormatMismatch`, `DocumentCorrupt` and
     `DocumentTooLarge`.
     """
-    source = decode(path.read_bytes())
+    decoded = decode(path.read_bytes())
+    source = decoded.text
     front = _FRONT_MATTER.match(source)
     named = _TITLE.search(front.group(1)) if front else None
     source = source[front.end() :] if front else source
@@ -67,6 +68,7 @@ def parse_markdown(path: Path, limits: ParsingLimits) -> ExtractedDocument:
         hidden_characters=hidden + builder.hidden_characters,
         doubts=tuple(builder.doubts),
         reference_marks=builder.reference_marks,
+        guessed_encoding=decoded.guessed,
     )
 
 

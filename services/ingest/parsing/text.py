@@ -20,12 +20,8 @@ from pathlib import Path
 from corpus.documents import DocumentFormat
 from corpus.spans import Span
 from services.ingest.documents import Block, BlockKind, ExtractedDocument
-from services.ingest.errors import (
-    DocumentEmpty,
-    DocumentEncoding,
-    DocumentFormatMismatch,
-    DocumentTooLarge,
-)
+from services.ingest.errors import DocumentEmpty, DocumentTooLarge
+from services.ingest.parsing.encodings import decode
 from services.ingest.parsing.invisible import readable
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.raised import GAP, label, tell_apart, without_signs
@@ -45,40 +41,20 @@ _PAGE_NUMBER = re.compile(r"(?:.*\W)?(?:page|pg\.?) ?#(?: ?(?:of|/) ?#)?\W*|\W*#
 _LAST_NUMBER = re.compile(r"(?<=\S)[^\S\n]+(\d{1,4})\Z")
 LONGEST_NUMBER = 12
 """Characters in which the number of a page is looked for."""
-CONTROL_SHARE = 0.01
-"""More control characters than this and the file is binary, whatever its name says."""
 _LINE = re.compile(r"[^\n]*\n?")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+"""What ended a line on old Macs."""
 _ITEM = re.compile(
     r"\s*(?:[•●▪*-]|\(?[A-Za-z0-9]{1,4}[.)]|\d+(?:\.\d+)+|[“\"]|(?i:section|article|schedule)\s)"
 )
 _SENTENCE_END = re.compile(r"[.;:!?][”\")\]]*\s*$")
 
 
-def decode(data: bytes) -> str:
-    """The text of a UTF-8 file without a byte order mark.
-
-    Raises `DocumentFormatMismatch` for binary content, `DocumentEncoding` for anything but UTF-8 and
-    `DocumentEmpty` for nothing but white space.
-    """
-    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DocumentFormatMismatch("The file holds binary data, not text.", field="path")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DocumentEncoding(
-            f"The file is not UTF-8: byte {error.start} does not fit.", field="path"
-        ) from error
-    if len(_CONTROL.findall(text)) > CONTROL_SHARE * len(text):
-        raise DocumentFormatMismatch("The file holds binary data, not text.", field="path")
-    if not text.strip():
-        raise DocumentEmpty("The file holds no text.", field="path")
-    return text
-
-
 def parse_text(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     """Read a plain text file; raises what `decode` raises, and `DocumentTooLarge`."""
-    text, unseen = readable(without_signs(decode(path.read_bytes())).replace(GAP, ""))
+    decoded = decode(path.read_bytes())
+    source = _LONE_RETURN.sub("\n", decoded.text)
+    text, unseen = readable(without_signs(source).replace(GAP, ""))
     known = frozenset(mark for line in text.splitlines() if (mark := label(line)) is not None)
     text, marks = tell_apart(text, known)
     if len(text) > limits.max_characters:
@@ -90,7 +66,13 @@ def parse_text(path: Path, limits: ParsingLimits) -> ExtractedDocument:
     if not blocks:
         raise DocumentEmpty("The file holds no text.", field="path")
     return ExtractedDocument(
-        DocumentFormat.TEXT, None, text, blocks, hidden_characters=unseen, reference_marks=marks
+        format=DocumentFormat.TEXT,
+        title=None,
+        text=text,
+        blocks=blocks,
+        hidden_characters=unseen,
+        reference_marks=marks,
+        guessed_encoding=decoded.guessed,
     )
 
 

@@ -83,6 +83,7 @@ def test_results_in_a_pipe_are_lines_with_tabs(capsys):
     results = [
         FileResult("cme/a.pdf", Outcome.CREATED, 12, unreadable_pages=(3, 4), scanned_pages=(1,)),
         FileResult("cme/c.pdf", Outcome.CREATED, hidden_characters=9, reference_marks=1, running_lines=14),
+        FileResult("cme/d.txt", Outcome.UPDATED, 3, guessed_encoding="windows-1252"),
         FileResult("cme/b.pdf", Outcome.FAILED, reason="DOCUMENT_CORRUPT: is\nbroken"),
     ]
 
@@ -93,8 +94,9 @@ def test_results_in_a_pipe_are_lines_with_tabs(capsys):
         "1 page whose words stand invisibly over an image: 1",
         "CREATED\tcme/c.pdf\t\t9 characters hidden from readers, left out; "
         "1 mark of footnotes and references, left out; 14 lines of running headers and footers, left out",
+        "UPDATED\tcme/d.txt\t3\tread as windows-1252, a guess",
         "FAILED\tcme/b.pdf\t\tDOCUMENT_CORRUPT: is broken",
-        "3 documents: 2 created, 1 failed",
+        "4 documents: 2 created, 1 updated, 1 failed",
     ]
 
 

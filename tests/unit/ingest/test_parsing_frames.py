@@ -37,6 +37,8 @@ def test_every_field_of_a_reading_crosses_the_process():
         context_after=(part,),
         doubts=tuple(TextDoubt(span, kind) for kind in TextDoubtKind),
     )
-    reading = Reading(DocumentFormat.PDF, "T", 9, (1,), (2, 3), 4, 5, 6, (chunk,), (), WHOLE, "why")
+    reading = Reading(
+        DocumentFormat.PDF, "T", 9, (1,), (2, 3), 4, 5, 6, "utf-16le", (chunk,), (), WHOLE, "why"
+    )
 
     assert crossed(reading) == reading

@@ -107,9 +107,14 @@ def test_the_encoding_that_a_page_names_is_used(parse):
     assert parse(page.encode("cp1252")).text == "Entgelt für Daten"
 
 
-def test_a_page_in_an_unnamed_encoding_is_refused(parse):
+def test_a_page_in_an_unnamed_encoding_is_read_if_that_is_certain(parse):
+    page = parse("<p>für</p>".encode("cp1252"))
+    assert (page.text, page.guessed_encoding) == ("für", "windows-1252")
+
+
+def test_a_page_in_an_unnamed_encoding_that_is_not_certain_is_refused(parse):
     with pytest.raises(DocumentEncoding):
-        parse("<p>für</p>".encode("cp1252"))
+        parse("<p>Плата</p>".encode("cp1251"))
 
 
 def test_binary_content_is_no_page(parse):
