@@ -559,8 +559,9 @@ class Refusal(google.protobuf.message.Message):
     message: builtins.str
     """Exactly `This is not addressed in the provided {SOURCES} documents.`"""
     missing: builtins.str
-    """What is missing, one sentence. Before it another where the question names documents, and only those were searched:
-    which they are, how many that is of all, and how to search all.
+    """What is missing, one sentence; for a question that is not in English, that questions and documents are to be.
+    Before it another where the question names documents, and only those were searched: which they are, how many that
+    is of all, and how to search all.
     """
     declined_by_model: builtins.bool
     """Whether the gate passed, and the answer model, shown the clauses, found no answer in them."""

@@ -190,7 +190,7 @@ class Querying:
         refusal = refusing.refuse(
             reason,
             progress.gate,
-            question.sources,
+            question,
             refusing.absence_evidence(census),
             Named(tuple(labels[name] for name in named if name in labels), total),
         )

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from corpus.stems import stems_of
 from services.answer.answers import AbsenceEvidence, GateDecision, GateRule, Refusal, RefusalReason, TermHits
 from services.answer.corpus import Census, Found
+from services.answer.query.language import is_english
+from services.answer.questions import Question
 
+ENGLISH_ONLY = "Questions and documents in English only."
+"""What a refusal says of a question in another language: the words of the documents are no others."""
 MAX_NAMED_SOURCES = 5
 MAX_NAMED_DOCUMENTS = 3
 FUNCTION_WORDS = """
@@ -113,17 +117,19 @@ def _either(items: Sequence[str]) -> str:
 def refuse(
     reason: RefusalReason,
     gate: GateDecision,
-    sources: Sequence[str],
+    question: Question,
     absence: AbsenceEvidence,
     named: Named,
 ) -> Refusal:
     """A refusal without its nearest clauses. What passed the gate is too weak only by a model's word."""
     missing = missing_sentence(reason, gate, absence.term_hits)
-    if named.labels and reason in SILENT:
+    if not is_english(question.query):
+        missing = ENGLISH_ONLY
+    elif named.labels and reason in SILENT:
         missing = f"{silence(named, absence.documents_searched)} {missing}"
     return Refusal(
         reason=reason,
-        message=refusal_message(sources),
+        message=refusal_message(question.sources),
         missing=missing,
         gate=gate,
         nearest_clauses=(),

@@ -8,6 +8,7 @@ from corpus.stems import stems_of
 from services.answer.answers import AbsenceEvidence, GateDecision, GateRule, GateTier, RefusalReason, TermHits
 from services.answer.corpus import Background, Found, Leg
 from services.answer.query.refusing import Named, content_words, missing_sentence, refusal_message, refuse
+from services.answer.questions import Question
 
 GATE = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
 
@@ -79,6 +80,7 @@ def test_words_of_the_asking_are_not_among_them():
     assert content_words(asked) == ("wait", "rooms")
 
 
+ASKED = Question("Is there any refund?")
 ABSENCE = AbsenceEvidence("1", 1, 0, 0, (TermHits("refund", 0),))
 
 
@@ -94,12 +96,18 @@ ABSENCE = AbsenceEvidence("1", 1, 0, 0, (TermHits("refund", 0),))
 )
 def test_a_refusal_within_the_documents_that_a_question_names_says_so(labels, begins):
     named = Named(labels, 1050)
-    missing = refuse(RefusalReason.CONFIDENCE_TOO_LOW, GATE, (), ABSENCE, named).missing
+    missing = refuse(RefusalReason.CONFIDENCE_TOO_LOW, GATE, ASKED, ABSENCE, named).missing
     assert missing.startswith(begins)
     assert missing.endswith("No passage mentions “refund”.")
     assert ("--everywhere" in missing) is bool(labels)
 
 
 def test_a_refusal_for_want_of_room_says_nothing_of_the_documents():
-    refused = refuse(RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET, GATE, (), ABSENCE, Named(("Lease",), 5))
+    refused = refuse(RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET, GATE, ASKED, ABSENCE, Named(("Lease",), 5))
     assert refused.missing == "No relevant clause fits into the token budget."
+
+
+def test_a_refusal_of_a_question_in_another_language_says_so():
+    asked = Question("Wie lang ist die Kündigungsfrist?")
+    refused = refuse(RefusalReason.CONFIDENCE_TOO_LOW, GATE, asked, ABSENCE, Named((), 5))
+    assert refused.missing == "Questions and documents in English only."
