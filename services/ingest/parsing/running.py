@@ -11,7 +11,7 @@ import re
 from collections import Counter as Tally
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from statistics import median_low
 
@@ -19,7 +19,7 @@ from services.ingest.parsing.layout import MARGIN, Row
 from services.ingest.sentences import is_open
 from services.ingest.vocabulary import VERBS
 
-EDGE_ROWS = 5
+EDGE_ROWS = 6
 """Rows from the top and from the bottom of a page that may be running."""
 SHARE = 0.4
 """A running row stands on at least this share of the pages with text: books alternate two of them."""
@@ -27,6 +27,10 @@ SENTENCE_SHARE = 0.2
 """The same for a row of at least `SENTENCE_CHARACTERS`: it does not come about by chance."""
 SENTENCE_CHARACTERS = 25
 LEAST_PAGES = 3
+EDGE_PAGES = 5
+"""Pages at least at whose edge a row stands that is running wherever it stands."""
+EDGE_SHARE = 0.9
+"""Share of its pages at whose edge such a row stands, with nothing but running rows farther out."""
 SAME_HEIGHT = 60
 """Tenths of a point by which a running row may stand higher or lower than on most pages."""
 APART = 1.4
@@ -62,6 +66,8 @@ class _Running:
     """Repeated rows, and the height at which they stand."""
     counters: set[Counter]
     body_size: int
+    at_edge: frozenset[str] = frozenset()
+    """Repeated rows that stand at the edge of many pages and hardly elsewhere, wherever the text ends."""
 
 
 def drop_running_rows(pages: Sequence[list[Row]]) -> tuple[list[list[Row]], int]:
@@ -70,6 +76,7 @@ def drop_running_rows(pages: Sequence[list[Row]]) -> tuple[list[list[Row]], int]
     Also returns how many rows were dropped. Running rows that are kept are put in the column `MARGIN`.
     """
     running = _find_running(pages)
+    running = replace(running, at_edge=_at_edge(pages, running))
     seen: set[str] = set()
     kept = [_keep(rows, number, running, seen) for number, rows in enumerate(pages, start=1)]
     return kept, sum(map(len, pages)) - sum(map(len, kept))
@@ -112,6 +119,24 @@ def _find_running(pages: Sequence[list[Row]]) -> _Running:
             if len(where) >= (LEAST_PAGES if _BARE.fullmatch(counter[0]) else least)
         },
         body_size(pages),
+    )
+
+
+def _at_edge(pages: Sequence[list[Row]], running: _Running) -> frozenset[str]:
+    """See `_Running.at_edge`."""
+    everywhere: Tally[str] = Tally()
+    outer: Tally[str] = Tally()
+    for number, rows in enumerate(pages, start=1):
+        ordered = sorted(rows, key=lambda row: row.baseline)
+        middle = _middle(rows)
+        names = [_running_name(row, row.baseline < middle, number, running) for row in ordered]
+        first = next((index for index, name in enumerate(names) if name is None), len(names))
+        last = next((index for index, name in enumerate(reversed(names)) if name is None), len(names))
+        everywhere.update({row.text for row in ordered})
+        outer.update({row.text for row in (*ordered[:first], *ordered[len(ordered) - last :])})
+    least = max(EDGE_PAGES, SHARE * sum(1 for rows in pages if rows))
+    return frozenset(
+        text for text, count in outer.items() if count >= max(least, EDGE_SHARE * everywhere[text])
     )
 
 
@@ -181,12 +206,13 @@ def _running_name(row: Row, is_upper: bool, page: int, running: _Running) -> str
 def _is_certain(row: Row, running: _Running, is_apart: bool) -> bool:
     """Whether a row that runs through the pages is no part of the text: two signs of three say so.
 
-    It stands at the height of most of its kind; apart from the text or in other type; and states nothing.
+    It stands at the height of most of its kind; apart from the text or in other type; and states nothing. One
+    that stands nowhere but at the edge of pages needs neither of the first two.
     """
     heights = [running.heights.get((row.text, is_upper), row.baseline) for is_upper in (False, True)]
     level = min(abs(row.baseline - height) for height in heights) <= SAME_HEIGHT
     states = not VERBS.isdisjoint(row.text.lower().split())
-    return level + is_apart + (not states) >= 2
+    return level + is_apart + (not states) >= 2 or (row.text in running.at_edge and not states)
 
 
 def _leading(rows: list[Row], repeated: set[int]) -> set[int]:

@@ -174,6 +174,31 @@ def test_a_sentence_over_a_page_break_is_one_block_and_the_pages_tile_it(parse):
     assert page_text(parsed, 2).strip() == "ends on the second one."
 
 
+def pages_that_end_with(line: str) -> pymupdf.Document:
+    """Eight pages of one to eight lines of text, and right below it the same line and the page's number."""
+    document = pages_of(*[""] * 8)
+    for number, page in enumerate(document, start=1):
+        clauses = [
+            f"Clause {'abcdefgh'[number - 1]} holds for class {row} of the data." for row in range(number)
+        ]
+        put_lines(page, [*clauses, line, f"- {number} -"], y=80)
+    return document
+
+
+def test_a_footer_right_below_the_text_is_dropped_wherever_the_text_ends(parse):
+    parsed = parse(pages_that_end_with("Content Licence of Tarnholm and Quillhaven"))
+
+    assert parsed.text.count("Content Licence of Tarnholm") == 1
+    assert parsed.text.count("holds for class") == 36
+    assert parsed.running_lines == 8 + 7
+
+
+def test_a_clause_that_ends_every_page_is_text(parse):
+    parsed = parse(pages_that_end_with("The Licensee shall not copy the data."))
+
+    assert parsed.text.count("The Licensee shall not copy the data.") == 8
+
+
 def test_a_lead_in_that_is_repeated_at_the_top_of_pages_is_kept_everywhere(parse):
     document = pages_of("", "", "", "")
     for number, page in enumerate(document, start=1):
