@@ -23,7 +23,7 @@ from services.ingest.documents import ExtractedDocument
 from services.ingest.profile import dates, other_names, parties, titles
 from services.ingest.profile.passage import Passage, passage
 
-PROFILE_VERSION = "1"
+PROFILE_VERSION = "2"
 """Changes with every change of what a card says."""
 
 _OPENING = 8_000

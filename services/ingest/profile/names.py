@@ -14,6 +14,7 @@ from services.ingest.profile.vocabulary import (
     OFFICES,
     PUBLIC_BODIES,
     SECOND_HALVES,
+    SHORTENED_FORMS,
     STATES,
     TRADES,
 )
@@ -49,7 +50,7 @@ def name_end(text: str, start: int, *, wraps: bool = True) -> int | None:
         if word is None or (_closes(word[0], first=count == 0) and not _joins_trades(text, position)):
             break
         if is_form(word[0]) and count:
-            return _behind_forms(text, word.end() - word[0].endswith(".."))
+            return _without_stop(text, position, _behind_forms(text, word.end() - word[0].endswith("..")))
         if _opens_name(word[0]):
             end = word.end()
             if _ends_sentence(word[0]):
@@ -157,6 +158,13 @@ def _next_word(text: str, position: int) -> int | None:
     if position < len(text) and text[position].isspace():
         return position + 1
     return None
+
+
+def _without_stop(text: str, start: int, end: int) -> int:
+    """The end of a form, less the full stop of a sentence: `Inc.` has one of its own, `GmbH` has none."""
+    last = text[start:end].split()[-1]
+    is_own = "." in last[:-1] or last.strip(".,()").lower() in SHORTENED_FORMS
+    return end - 1 if last.endswith(".") and not is_own else end
 
 
 def _behind_forms(text: str, end: int) -> int:

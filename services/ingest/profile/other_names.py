@@ -22,6 +22,8 @@ _NOBODY = re.compile(
 """What a definition between parties also names, besides parties."""
 _QUOTED = re.compile(r"[\"“‘'`”]{1,2}([^\"“”‘()]{1,60}?)[,.]?(?:[\"”’']{1,2}(?=[\s,;:.)\]]|$)|(?=\)))")
 _ASIDE = re.compile(r"\(([^()]{1,400})\)")
+_LEFT_OUT = re.compile(r"(?i:\band)\s(?:\[[^\]]{1,60}\]|_{3,})")
+"""A party whose name is not filled in: what stands behind it is not of the party before."""
 _TOGETHER = re.compile(r"\b(?:together|collectively|jointly)\b", re.IGNORECASE)
 _COLLECTIVE = 8_000
 """Characters at the top in which several parties are given one name."""
@@ -122,8 +124,11 @@ def _without_joined_form(written: str) -> str:
 
 def _in_asides(passage: Passage, name: str, start: int, end: int) -> Iterator[OtherName]:
     """The terms of the first aside that has any, and those of later ones that speak of the same party."""
-    sure = True
+    sure, behind = True, start
     for aside in _ASIDE.finditer(passage.text, start, end):
+        if not sure and _LEFT_OUT.search(passage.text, behind, aside.start()):
+            return
+        behind = aside.end()
         terms = list(_QUOTED.finditer(passage.text, aside.start(1), aside.end()))
         if not terms and (bare := _BARE.fullmatch(passage.text, aside.start(1), aside.end(1))):
             terms, sure = [bare], False

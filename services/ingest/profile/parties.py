@@ -19,8 +19,9 @@ _ANCHOR = re.compile(
 _RECITALS = re.compile(
     r"(?i:\bwhereas\b|\bwitnesseth\b|\bw\si\st\sn\se\ss\ss\se\st\sh\b|\br\se\sc\si\st\sa\sl|\bnow,?\stherefore\b)"
     r"|\b(?:RECITALS?|Recitals?|BACKGROUND|Background|PREAMBLE)\b|\n1\.\s|\bARTICLE\s(?:1|I|ONE)\b"
+    r"|\n(?:Yours|Sincerely|Very\struly|(?:Kind|Best)\sregards)\b"
 )
-"""What ends the words that begin an agreement."""
+"""What ends the words that begin an agreement, or those of a letter about one."""
 _BEGINS = re.compile(
     r"\bthis\s(?:[^\s.;]{1,30}\s){0,14}?(?:agreement|amendment|contract|lease|licen[sc]e|addendum|deed|exhibit\s\w)"
     r"(?=[\s,]{1,2}(?:\(|is\b|made\b|dated\b|entered\b|by\b|between\b|effective\b))",

@@ -15,6 +15,9 @@ COMPANY_FORMS = _listed("""
 """)
 """Without the last full stop."""
 
+SHORTENED_FORMS = _listed("inc ltd corp co pty pte pvt bhd sdn ltda")
+"""Forms that are written with a full stop of their own, like those that have one within: `Inc.`, `L.P.`."""
+
 FORMS_IN_CAPITALS = _listed("as se sa spa co company ev sca asa ab limited corporation incorporated")
 """Forms that are also words: they count only with a capital."""
 

@@ -384,6 +384,121 @@ def test_several_parties_may_share_a_name():
     assert shared == ["Acme, Inc.", "Zeta GmbH"]
 
 
+ODD_PAGES = {
+    "fax header": (
+        "FACSIMILE TRANSMISSION",
+        "TO: Orla Brandt, Legal\nFROM: M. Okafor, Kestrel Freight Ltd.\nDATE: 3 March 2021\nPAGES: 14",
+        "Please find the signed pages attached. Call if any page is missing.",
+        "HAULAGE AGREEMENT",
+        "THIS HAULAGE AGREEMENT is made on 1 February 2021 between Kestrel Freight Ltd. (“Carrier”) and"
+        " Brandt Mills GmbH (“Shipper”).",
+    ),
+    "cover letter": (
+        "15 June 2022",
+        "Dear Ms. Quist,",
+        "Enclosed is a copy of the Supply Agreement between Norrland Timber AB and your company, which our"
+        " board approved on 2 June 2022. Please countersign and return it.",
+        "Yours sincerely,",
+        "H. Lindqvist\nNorrland Timber AB",
+    ),
+    "table of contents": (
+        "TABLE OF CONTENTS",
+        "1. Definitions ........ 3\n2. Licence ........ 5\n3. Fees ........ 8\nExhibit A Prices ........ 21",
+        "SOFTWARE LICENCE AGREEMENT",
+        "This Software Licence Agreement is entered into as of September 9, 2019 by and between Plover"
+        " Systems, Inc., a Delaware corporation (“Licensor”), and Tarn Data LLC (“Licensee”).",
+    ),
+    "letterhead": (
+        "HARROW & PIKE LLP\nAttorneys at Law\n12 Mill Lane, Boston, MA 02110",
+        "PRIVILEGED AND CONFIDENTIAL",
+        "Consulting Agreement",
+        "This Agreement is made on 4 May 2018 between Gannet Media Inc. (the “Company”) and Jane Rowe (the"
+        " “Consultant”).",
+    ),
+    "redlined draft": (
+        "H&P DRAFT 7/11/2020 – SUBJECT TO REVIEW",
+        "[DELETED: MASTER] SERVICES AGREEMENT",
+        "This Services Agreement (this “Agreement”) is made as of [July __, 2020] between Osprey Cloud, Inc."
+        " (“Provider”) and [CUSTOMER NAME] (“Customer”).",
+    ),
+    "two agreements": (
+        "NON-DISCLOSURE AGREEMENT",
+        "This Non-Disclosure Agreement is made on 1 March 2017 between Wren Labs Ltd. and Ibis Pharma plc.",
+        "1. Each party keeps the other’s information secret.",
+        "PURCHASE AGREEMENT",
+        "This Purchase Agreement is made on 9 August 2018 between Wren Labs Ltd. (“Seller”) and Stork"
+        " Holdings B.V. (“Buyer”).",
+    ),
+    "all capitals": (
+        "DISTRIBUTION AGREEMENT",
+        "THIS AGREEMENT IS MADE THE 5TH DAY OF APRIL, 2016 BETWEEN CURLEW FOODS LIMITED (THE “SUPPLIER”) AND"
+        " DUNLIN TRADING COMPANY, INC. (THE “DISTRIBUTOR”).",
+    ),
+    "no parties": (
+        "GENERAL CONDITIONS OF CARRIAGE",
+        "These conditions apply to every consignment.",
+        "1. The carrier is liable for loss up to 8.33 units of account per kilogram.",
+    ),
+    "French letter": (
+        "Paris, le 3 mars 2020",
+        "Objet : contrat de distribution",
+        "Madame, Monsieur,",
+        "Nous vous confirmons que le contrat conclu le 12 janvier 2020 reste en vigueur.",
+        "Veuillez agréer nos salutations distinguées.",
+    ),
+    "form with blanks": (
+        "LEASE AGREEMENT",
+        "This Lease Agreement is made this ____ day of ____________, 20__ by and between"
+        " ______________________ (“Landlord”) and ______________________ (“Tenant”).",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "named", "made", "between"),
+    [
+        ("fax header", "Haulage Agreement", "2021-02-01", ["Kestrel Freight Ltd.", "Brandt Mills GmbH"]),
+        ("cover letter", None, "2022-06-15", ["Norrland Timber AB"]),
+        (
+            "table of contents",
+            "Software Licence Agreement",
+            "2019-09-09",
+            ["Plover Systems, Inc.", "Tarn Data LLC"],
+        ),
+        ("letterhead", "Consulting Agreement", "2018-05-04", ["Gannet Media Inc.", "Jane Rowe"]),
+        ("redlined draft", "Services Agreement", None, ["Osprey Cloud, Inc."]),
+        ("two agreements", "Non-Disclosure Agreement", "2017-03-01", ["Wren Labs Ltd.", "Ibis Pharma plc"]),
+        (
+            "all capitals",
+            "Distribution Agreement",
+            "2016-04-05",
+            ["CURLEW FOODS LIMITED", "DUNLIN TRADING COMPANY, INC."],
+        ),
+        ("no parties", None, None, []),
+        ("French letter", None, None, []),
+        ("form with blanks", "Lease Agreement", None, []),
+    ],
+)
+def test_of_an_odd_first_page_a_card_says_what_is_true_or_nothing(page, named, made, between):
+    found = card(*ODD_PAGES[page])
+    assert (found.title.text if found.title else None) == named
+    assert (found.dated.iso if found.dated else None) == made
+    assert [party.name for party in found.parties] == between
+
+
+def test_what_a_party_is_called_whose_name_is_left_out_is_no_name_of_the_party_before():
+    (provider,) = card(*ODD_PAGES["redlined draft"]).parties
+    assert [name.text for name in provider.other_names] == ["Osprey Cloud", "Provider"]
+
+
+@pytest.mark.parametrize(
+    "name", ["Zeta GmbH", "Zeta plc", "Zeta Limited", "Zeta Inc.", "Zeta L.P.", "Zeta Pty. Ltd."]
+)
+def test_the_full_stop_of_a_sentence_belongs_to_no_name(name):
+    sentence = f"This Supply Agreement is made on 1 July 2020 between Acme, Inc. and {name.rstrip('.')}."
+    assert parties("SUPPLY AGREEMENT", sentence) == ["Acme, Inc.", name]
+
+
 @pytest.mark.parametrize("file_name", ["SLINGERBAGINC_07_07_2020-EX-10.txt", "in/SlingerbagInc_8-K.txt"])
 def test_a_file_may_be_named_after_a_party(file_name):
     found = card("This Agreement is between Slinger Bag Inc. and Odile Farrant.", file_name=file_name)
