@@ -104,11 +104,19 @@ def test_without_the_gate_weak_evidence_is_only_related_with_exit_code_4(filled)
 
 
 def test_in_a_pipe_the_answer_is_plain_text(filled):
-    command = clausegate("ask", GOVERNING_LAW, "--sources", "southport", "--server", filled.grpc)
+    command = clausegate("ask", GOVERNING_LAW, "--sources", "southport", "--full", "--server", filled.grpc)
 
     assert command.stdout.startswith("## Answer\n")
     assert "[SOUTHPORT] This Agreement shall be governed" in command.stdout
     assert "## Citations" in command.stdout
+
+
+def test_in_a_pipe_the_short_form_is_a_quote_and_where_it_stands(filled):
+    command = clausegate("ask", GOVERNING_LAW, "--sources", "southport", "--server", filled.grpc)
+
+    assert "> **This Agreement shall be governed" in command.stdout
+    assert "\n[1] [SOUTHPORT] " in command.stdout
+    assert "## Citations" not in command.stdout
 
 
 def test_debug_prints_the_record(filled):

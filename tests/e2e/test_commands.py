@@ -127,7 +127,7 @@ def test_the_citations_of_an_answer_hold_until_somebody_changes_one(command):
     changed = command("verify", text=answer.replace("Republic of Ireland", "Republic of Iceland"))
 
     assert (held.exit_code, changed.exit_code) == (0, 3)
-    assert held.stdout.startswith("1\tVALID\tPRESENT\tsouthport/terms.txt › ")
+    assert held.stdout.startswith("1\tVALID\tPRESENT\tSouthport Data Terms › ")
     assert changed.stdout.startswith("1\tINVALID\tGONE\t")
 
 
