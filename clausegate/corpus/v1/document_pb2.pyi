@@ -123,8 +123,8 @@ class Document(google.protobuf.message.Message):
     also for a version that was indexed before releases kept the count.
     """
     running_lines: builtins.int
-    """Lines of running headers and footers of a PDF or a text file that were left out of the text. 0 also for a
-    version that was indexed before releases kept the count.
+    """Lines of running headers and footers of a PDF that were left out of the text. 0 also for a version that was
+    indexed before releases kept the count.
     """
     contents_sha256: builtins.str
     """SHA-256 of the digests of all chunks and definitions of this version, sorted, a line feed between them; 64
