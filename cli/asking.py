@@ -152,7 +152,7 @@ async def _answered(
 
 def plain(markdown: str) -> str:
     """Markdown as text for a pipe: without the backslashes that keep words of documents from being markup."""
-    return re.sub(r"\\([^\w\s])", r"\1", markdown).rstrip()
+    return re.sub(r"\\([^\w\s]|_)", r"\1", markdown).rstrip()
 
 
 def _stage(event: StreamQueryResponse) -> str:

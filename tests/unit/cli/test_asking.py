@@ -3,8 +3,8 @@ from cli.asking import plain
 
 def test_escapes_of_markdown_are_dropped_in_a_pipe():
     assert (
-        plain(r"- \[CME\] Fee \*per device\*: a \| b \\ c [1]" + "\n")
-        == r"- [CME] Fee *per device*: a | b \ c [1]"
+        plain(r"- \[CME\] Fee \*per device\*: a \| b \\ c\_d [1]" + "\n")
+        == r"- [CME] Fee *per device*: a | b \ c_d [1]"
     )
 
 
