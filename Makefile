@@ -128,6 +128,7 @@ PROTOC = cd protos && $(CURDIR)/$(BIN)/python -m grpc_tools.protoc -I. -I$(GOOGL
 PLACE = $(abspath $(OUT))
 
 protos: $(READY) ## regenerate the committed stubs and the descriptor set
+	@$(PROTOC) --descriptor_set_out=/dev/null $(PROTOS) # with an error in a contract the old ones stay
 	@rm -rf $(PLACE)/clausegate/*/v1
 	@mkdir -p $(PLACE)/gateway $(addprefix $(PLACE)/,$(sort $(dir $(PROTOS))))
 	@$(PROTOC) --python_out=$(PLACE) --mypy_out=quiet:$(PLACE) $(PROTOS)
