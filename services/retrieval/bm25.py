@@ -82,6 +82,13 @@ class ShareBM25(BM25Okapi):  # type: ignore[misc]  # rank_bm25 has no types
                 scores[texts] += repeats * self.idf[stem] * counts / (counts + self._norms[texts])
         return scores
 
+    def texts_with(self, stem: str) -> NDArray[np.int32]:
+        """The numbers of the texts that hold a stem, ascending."""
+        number = self._numbers.get(stem)
+        if number is None:
+            return self._texts[:0]
+        return self._texts[self._starts[number] : self._starts[number + 1]]
+
     def shares(self, question: Sequence[str]) -> Scores:
         """`get_scores` divided by `ceiling`, 0 to 1; 0 for a question without stems."""
         return self.get_scores(question) / (self.ceiling(question) or 1.0)

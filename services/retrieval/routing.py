@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
 
@@ -149,8 +149,32 @@ class HeadIndex:
             for number, share in zip(best, shares, strict=True)
             if share >= MIN_SHARE
         ]
-        rest = self._rest(question, named)
-        return Route(tuple(routed), rest if any(word.counts for word in _words(rest)) else question)
+        return Route(tuple(routed), self._asked(question, named))
+
+    def holding(self, stems: Sequence[str]) -> frozenset[int]:
+        """The numbers of the heads that hold all of the stems; of none where there are none."""
+        held = [frozenset(self._bm25.texts_with(stem).tolist()) for stem in stems]
+        return frozenset.intersection(*held) if held else frozenset()
+
+    def best_of(self, question: str, numbers: Collection[int]) -> list[int]:
+        """Those of the heads that match a question nearly as well as the best of them, best first."""
+        scores = self._bm25.get_scores([word.stem for word in _words(question) if word.counts])
+        ordered = sorted(numbers, key=lambda number: (-scores[number], number))
+        least = MIN_SHARE * max((scores[number] for number in ordered), default=0.0)
+        return [number for number in ordered if scores[number] >= least]
+
+    def clause_question(
+        self, question: str, number: int, sources: Collection[str], names: Mapping[str, bool]
+    ) -> str:
+        """What a question asks once a head is named; all of it when nothing else is left.
+
+        `names` are the stems by which it is named besides those of the head; those that are true count in
+        small letters too.
+        """
+        head = self.heads[number]
+        named = replace(head, name=head.name | names.keys())
+        rare = self._rare_stems([word for word in _words(question) if word.counts], sources)
+        return self._asked(question, Named(named, rare | {stem for stem, alone in names.items() if alone}))
 
     def _titled(self, question: str) -> list[int]:
         """Documents whose title stands in the question, in capitals; only those of the longest such title."""
@@ -168,6 +192,10 @@ class HeadIndex:
         counts = {word.stem: sum(self._names[source][word.stem] for source in in_scope) for word in words}
         named = (stem for stem, count in counts.items() if 0 < count <= limit)
         return frozenset(stem for stem in named if self._usage(stem) <= COMMON_SHARE)
+
+    def _asked(self, question: str, named: Named) -> str:
+        rest = self._rest(question, named)
+        return rest if any(word.counts for word in _words(rest)) else question
 
     def _rest(self, question: str, named: Named) -> str:
         segments = [segment.strip() for segment in SEGMENT_END.split(question) if segment.strip()]

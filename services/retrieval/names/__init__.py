@@ -1,0 +1,1 @@
+"""Names in questions: which documents they name, and which of them no document bears."""

@@ -1,0 +1,177 @@
+"""Says which documents a question names, each on its own, and which of its names no document bears."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from corpus.documents import DocumentId
+from corpus.spans import Span
+from services.retrieval.names.index import RARE_SHARE, Mention, NamedDocument, NameIndex, Spelling
+from services.retrieval.names.lists import DOCUMENT_NOUNS
+from services.retrieval.names.unmatched import UnmatchedName, Use, unmatched_names
+from services.retrieval.names.words import fold, words_of
+
+NEAREST = 3
+"""Names that are offered for one that no document bears."""
+SIMILAR = 0.6
+"""Least likeness of a name that is offered, 0 to 1 (difflib's ratio)."""
+MISSPELT = 0.8
+"""Least likeness of a name that is taken for one of a document which the question names besides."""
+TWO_PARTIES = 2
+"""Parties that a card has when it misses none."""
+
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionName:
+    """A document that a question names, or several that it does not tell apart."""
+
+    spans: tuple[Span, ...]
+    """The words that name it, in the order of the question; at least one."""
+    spelling: Spelling
+    """`ONE_LETTER` when that is so of any of them."""
+    documents: tuple[DocumentId, ...]
+    """Best first; at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamesFound:
+    """The names in a question."""
+
+    named: tuple[QuestionName, ...]
+    """In the order of naming; no document is in two of them."""
+    unmatched: tuple[UnmatchedName, ...]
+    """Names that no card and no head bears; those that texts hold are not all unknown (`is_unknown`)."""
+    clause_question: str
+    """What is asked of the documents: the question without the words that name them."""
+
+
+def find(index: NameIndex, question: str, sources: Collection[str] = ()) -> NamesFound:
+    """The names in a question to the documents of `sources` (empty: all)."""
+    mentions = index.mentions(question, sources)
+    groups = _groups(mentions)
+    named = []
+    clause_question = question
+    for mentioned, documents in groups:
+        best = index.heads.best_of(question, _narrowed(index, question, documents))
+        spans = sorted({mention.span for mention in mentioned}, key=lambda span: span.start)
+        slips = any(mention.spelling is Spelling.ONE_LETTER for mention in mentioned)
+        spelling = Spelling.ONE_LETTER if slips else Spelling.SAME
+        named.append(
+            QuestionName(tuple(spans), spelling, tuple(index.documents[n].document_id for n in best))
+        )
+        said = {
+            word.stem: word.tells
+            for word in words_of(question)
+            if any(span.start <= word.start < span.end for span in spans)
+        }
+        clause_question = index.heads.clause_question(clause_question, best[0], sources, said)
+    unmatched = unmatched_names(question, [mention.span for mention in mentions])
+    return NamesFound(
+        tuple(sorted(named, key=lambda name: name.spans[0].start)),
+        tuple(
+            name for name in unmatched if not _in_heads(index, name) and not _misspelt(index, name, groups)
+        ),
+        clause_question,
+    )
+
+
+def is_unknown(
+    index: NameIndex, found: NamesFound, name: UnmatchedName, standing_in: Collection[DocumentId]
+) -> bool:
+    """Whether a question names by `name` a document that is not there.
+
+    `standing_in` are documents whose texts hold its words together. A party that one of them only mentions
+    is no name of a document, so that `the Acme agreement` is unknown all the same when their cards name
+    other parties, and when the question names no other document that Acme may belong to.
+    """
+    if not standing_in:
+        return True
+    parties = {document.document_id: len(document.parties) for document in index.documents}
+    complete = all(parties.get(document_id, 0) >= TWO_PARTIES for document_id in standing_in)
+    return name.use is Use.DOCUMENT and not found.named and complete
+
+
+def nearest(index: NameIndex, name: str, sources: Collection[str] = ()) -> list[str]:
+    """Up to three names of parties that are spelled most like `name`, the most alike first."""
+    names: dict[str, str] = {}
+    for document in index.documents:
+        if not sources or document.source in sources:
+            for party in document.parties:
+                for other in party:
+                    names.setdefault(fold(other), party[0])
+    alike = difflib.get_close_matches(fold(name), names, 2 * NEAREST, SIMILAR)
+    return list(dict.fromkeys(names[key] for key in alike))[:NEAREST]
+
+
+def _groups(mentions: Sequence[Mention]) -> list[tuple[list[Mention], frozenset[int]]]:
+    """The documents that bear what is mentioned, each group with its mentions; most borne first."""
+    left = [*mentions]
+    groups = []
+    while any(mention.is_name for mention in left):
+        mentioned, documents = _best(left)
+        groups.append((mentioned, documents))
+        left = [mention for mention in left if mention not in mentioned and not mention.is_title]
+    return groups
+
+
+def _best(mentions: Sequence[Mention]) -> tuple[list[Mention], frozenset[int]]:
+    """The mentions of the document that bears most of them, and all documents that bear the same."""
+    scores: dict[int, float] = defaultdict(float)
+    for mention in mentions:
+        for number in mention.documents:
+            scores[number] += mention.weight
+    named = {number for mention in mentions if mention.is_name for number in mention.documents}
+    best = max(named, key=lambda number: (scores[number], -number))
+    mentioned = [mention for mention in mentions if best in mention.documents]
+    return mentioned, frozenset.intersection(*(mention.documents for mention in mentioned))
+
+
+def _narrowed(index: NameIndex, question: str, documents: Collection[int]) -> Collection[int]:
+    """Those of the documents whose year or kind the question says, where it says one of theirs."""
+    years = set(_YEAR.findall(question))
+    of_year = [
+        number for number in documents if any(day[:4] in years for day in index.documents[number].dates)
+    ]
+    documents = of_year or documents
+    called = _called(question)
+    shared = {number: len(called & _title_stems(index.documents[number])) for number in documents}
+    most = max(shared.values())
+    return [number for number, count in shared.items() if count == most]
+
+
+def _title_stems(document: NamedDocument) -> set[str]:
+    return {word.stem for word in words_of(document.title)}
+
+
+def _called(question: str) -> set[str]:
+    """Stems of what a question calls a document: its noun, and the words before it."""
+    words = words_of(question)
+    nouns = [index for index, word in enumerate(words) if word.folded in DOCUMENT_NOUNS]
+    return {word.stem for index in nouns for word in words[max(0, index - 3) : index + 1]}
+
+
+def _misspelt(
+    index: NameIndex, name: UnmatchedName, groups: Sequence[tuple[list[Mention], frozenset[int]]]
+) -> bool:
+    """Whether it is nearly a name of a document that the question names: `between Acme and Glbex`."""
+    names = [
+        other
+        for _, documents in groups
+        for number in documents
+        for party in index.documents[number].parties
+        for other in party
+    ]
+    spellings = {fold(spelling) for other in names for spelling in (other, other.split()[0])}
+    return bool(difflib.get_close_matches(fold(name.text), spellings, 1, MISSPELT))
+
+
+def _in_heads(index: NameIndex, name: UnmatchedName) -> bool:
+    """Whether a head holds the name, or a word of it that is rare enough to be all that it holds of it."""
+    rare = [stem for stem in name.stems if index.usage(stem) <= RARE_SHARE]
+    return bool(index.heads.holding(name.stems)) or any(index.heads.holding([stem]) for stem in rare)
