@@ -1,6 +1,8 @@
-"""A card with every field."""
+"""Cards: one with every field, and ones of which a test says only who the parties are."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from corpus.profiles import (
     AmendedAgreement,
@@ -15,6 +17,7 @@ from corpus.profiles import (
 )
 from corpus.spans import Span
 
+HERE = Span(0, 1)
 WHOLE = DocumentProfile(
     title=ProfileTitle("First Amendment", Span(0, 15)),
     kind=DocumentKind.AMENDMENT,
@@ -36,3 +39,26 @@ WHOLE = DocumentProfile(
     ),
     filed_under="ZETAINC",
 )
+
+
+def a_card(title: str, *parties: tuple[str, ...], **told: Any) -> DocumentProfile:
+    """A card whose parties have these names, the full one first; it says nothing more unless `told`."""
+    plain: dict[str, Any] = {
+        "title": ProfileTitle(title, HERE) if title else None,
+        "kind": DocumentKind.OTHER,
+        "parties": tuple(_party(*names) for names in parties),
+        "dated": None,
+        "effective": None,
+        "amends": None,
+        "filed_under": None,
+    }
+    return DocumentProfile(**(plain | told))
+
+
+def on(day: str) -> StatedDate:
+    """A day that a document states."""
+    return StatedDate(day, DatePrecision.DAY, HERE)
+
+
+def _party(name: str, *others: str) -> Party:
+    return Party(name, HERE, tuple(OtherName(other, OtherNameKind.DEFINED, HERE) for other in others))

@@ -1,4 +1,4 @@
-"""What searches keep in memory of the whole index and refresh with it: heads of documents, and a sample."""
+"""What searches keep in memory of the whole index and refresh with it: names, heads, and a sample."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import ParamSpec, TypeVar
 from chassis.errors import ServiceError
 from chassis.limits.deadlines import set_deadline
 from corpus.chunks import Chunk, ChunkId
-from corpus.documents import DocumentId, Version
+from corpus.documents import Document, DocumentId, Version
 from services.retrieval.background import MAX_CHUNKS, Sample, SampledDocument, choose
-from services.retrieval.corpus import EVERYWHERE, EmbeddedChunk
+from services.retrieval.corpus import EVERYWHERE, EmbeddedChunk, Scope
+from services.retrieval.names.index import NamedDocument, NameIndex
 from services.retrieval.routing import Head, HeadIndex
 from services.retrieval.sizes import IndexSize
 from services.retrieval.store.port import Store
@@ -43,7 +44,16 @@ class Overview:
 
     revision: str
     heads: HeadIndex
+    names: NameIndex
     sample: Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """How a question finds one version of a document."""
+
+    head: Head
+    named: NamedDocument
 
 
 class Overviews:
@@ -54,7 +64,7 @@ class Overviews:
         self._size = size
         self._store = store
         self._executor = executor
-        self._heads: dict[Version, Head] = {}
+        self._known: dict[Version, Known] = {}
         self._sampled: dict[Version, SampledDocument] = {}
         self._current: Overview | None = None
         self._refresh: asyncio.Task[None] | None = None
@@ -98,13 +108,13 @@ class Overviews:
         set_deadline(None)  # that of the call which began it is not that of others which wait for it
         revision = await self._store.revision()
         versions = await self._versions()
-        self._heads = await _updated(self._heads, versions.values(), self._read_heads, HEADS_AT_ONCE)
+        self._known = await _updated(self._known, versions.values(), self._read_heads, HEADS_AT_ONCE)
         chosen = [versions[document_id] for document_id in choose(versions)]
         self._sampled = await _updated(self._sampled, chosen, self._read_sample, SAMPLED_AT_ONCE)
         if self._size is not None:
             self._size.tell(await self._store.counts())
         self._current = await self._build(
-            _overview, revision, [*self._heads.values()], [*self._sampled.values()]
+            _overview, revision, [*self._known.values()], [*self._sampled.values()]
         )
 
     async def _versions(self) -> dict[DocumentId, Version]:
@@ -115,9 +125,11 @@ class Overviews:
             for document in sorted(live, key=lambda document: document.document_id)
         }
 
-    async def _read_heads(self, document_ids: Sequence[DocumentId]) -> dict[DocumentId, Head]:
+    async def _read_heads(self, document_ids: Sequence[DocumentId]) -> dict[DocumentId, Known]:
         first = await self._store.first_chunks(document_ids, HEAD_CHUNKS)
-        return await self._build(_heads_of, first)
+        scope = Scope(document_ids=tuple(document_ids))
+        documents = await self._store.documents(scope, None, len(document_ids))
+        return await self._build(_known_of, first, documents)
 
     async def _read_sample(self, document_ids: Sequence[DocumentId]) -> dict[DocumentId, SampledDocument]:
         first = await self._store.first_chunks(document_ids, MAX_CHUNKS)
@@ -132,10 +144,17 @@ class Overviews:
         )
 
 
-def _heads_of(first: Mapping[DocumentId, Sequence[Chunk]]) -> dict[DocumentId, Head]:
+def _known_of(
+    first: Mapping[DocumentId, Sequence[Chunk]], documents: Sequence[Document]
+) -> dict[DocumentId, Known]:
+    """A document that comes or goes between the two reads is left out."""
     return {
-        document_id: Head.of(document_id, chunks[0].title, "\n".join(chunk.text for chunk in chunks))
-        for document_id, chunks in first.items()
+        document.document_id: Known(
+            Head.of(document.document_id, chunks[0].title, "\n".join(chunk.text for chunk in chunks)),
+            NamedDocument.of(document.document_id, document.title, document.profile),
+        )
+        for document in documents
+        if (chunks := first.get(document.document_id))
     }
 
 
@@ -184,6 +203,8 @@ async def _updated(
     return {version: known[version] for version in wanted if version in known}
 
 
-def _overview(revision: str, heads: Sequence[Head], sampled: Sequence[SampledDocument]) -> Overview:
+def _overview(revision: str, known: Sequence[Known], sampled: Sequence[SampledDocument]) -> Overview:
     sample = Sample(sampled)
-    return Overview(revision, HeadIndex(heads, sample.usage), sample)
+    heads = HeadIndex([document.head for document in known], sample.usage)
+    names = NameIndex([document.named for document in known], heads, sample.usage)
+    return Overview(revision, heads, names, sample)

@@ -13,7 +13,7 @@ from chassis.telemetry import stage
 from corpus.chunks import Chunk, ChunkId
 from inference.embedding.model import EmbeddingModel
 from services.retrieval.background import UNCALIBRATED, Background
-from services.retrieval.corpus import Hits, Passage, Scope, Vector
+from services.retrieval.corpus import Hits, Passage, Vector
 from services.retrieval.definitions import Glossary
 from services.retrieval.evidence import (
     MEASURED_MODEL,
@@ -27,7 +27,7 @@ from services.retrieval.lexicon import lexicon_stems, question_stems
 from services.retrieval.normalisation import normalise
 from services.retrieval.overview import Overview, Overviews
 from services.retrieval.queries import SearchMode, SearchQuery, check_scope, check_versions
-from services.retrieval.routing import Route, Routed
+from services.retrieval.routes import Destination, Router
 from services.retrieval.store.port import Legs, Store
 
 WEAK_BM25 = 2.0
@@ -81,12 +81,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question comes to once its documents are named."""
+    """What a question comes to once it is known where it is answered."""
 
-    clause_question: str
+    destination: Destination
     normalised: str
-    scope: Scope
-    routed: tuple[Routed, ...]
     keyword_stems: tuple[str, ...]
     lexicon_stems: tuple[str, ...]
 
@@ -149,6 +147,7 @@ class Searcher:
         self._store = store
         self._model = model
         self._overviews = overviews
+        self._router = Router(store, executor)
         self._glossary = glossary
         self._executor = executor
 
@@ -174,9 +173,11 @@ class Searcher:
         revision = await self._store.revision()
         overview = await self._overviews.at(revision)
         with stage("route"):
-            route = self._route(query, overview)
+            destination = await self._router.route(query, overview)
         with stage("normalise"):
-            asked = await self._ask(query, route, revision)
+            asked = await self._ask(query, destination, revision)
+        if destination.is_nowhere:
+            return Found(asked, (), Leg(), Leg(), None, revision)
         with stage("embed"):
             searched, asked_vector = await self._embed(asked)
         with stage("search"):
@@ -195,34 +196,22 @@ class Searcher:
         candidates = tuple(pool.candidate(scored, chunks[scored.passage.chunk_id]) for scored in ranked)
         return Found(asked, candidates, pool.vector, pool.keyword, background, revision)
 
-    def _route(self, query: SearchQuery, overview: Overview) -> Route | None:
-        if not query.route or query.scope.document_ids:
-            return None
-        return overview.heads.route(query.text, query.scope.sources)
-
-    async def _ask(self, query: SearchQuery, route: Route | None, revision: str) -> Asked:
-        text = route.clause_question if route else query.text
-        documents = route.documents if route else ()
-        scope = (
-            Scope(document_ids=tuple(document.document_id for document in documents))
-            if route
-            else query.scope
-        )
+    async def _ask(self, query: SearchQuery, destination: Destination, revision: str) -> Asked:
+        text = destination.clause_question
         normalised = normalise(text, await self._glossary.terms(query.scope, revision))
-        return Asked(
-            text, normalised, scope, documents, tuple(question_stems(normalised)), tuple(lexicon_stems(text))
-        )
+        return Asked(destination, normalised, tuple(question_stems(normalised)), tuple(lexicon_stems(text)))
 
     async def _embed(self, asked: Asked) -> tuple[Vector, Vector]:
         """Vectors of the normalised question, which is searched, and of its own words, which are weighed.
 
         Weighing by the normalised question costs .01 to .02 of hit@1.
         """
-        if asked.normalised == asked.clause_question:
+        if asked.normalised == asked.destination.clause_question:
             vector = await self._model.embed_query(asked.normalised)
             return vector, vector
         searched, weighed = await asyncio.gather(
-            self._model.embed_query(asked.normalised), self._model.embed_query(asked.clause_question)
+            self._model.embed_query(asked.normalised),
+            self._model.embed_query(asked.destination.clause_question),
         )
         return searched, weighed
 
@@ -235,7 +224,7 @@ class Searcher:
         }.get(mode, ())
         vector_k = query.limits.vector_k if mode is not SearchMode.KEYWORD else 0
         found = await self._store.search(
-            Legs(vector, vector_k, keywords, query.limits.keyword_k), asked.scope
+            Legs(vector, vector_k, keywords, query.limits.keyword_k), asked.destination.scope
         )
         return Pool(
             mode,
@@ -247,13 +236,13 @@ class Searcher:
     async def _mode(self, mode: SearchMode, asked: Asked) -> SearchMode:
         if mode is not SearchMode.KEYWORD_FIRST:
             return mode
-        best = await self._store.keyword_hits(asked.keyword_stems, 1, asked.scope)
+        best = await self._store.keyword_hits(asked.keyword_stems, 1, asked.destination.scope)
         return SearchMode.KEYWORD if best and best[0].score >= WEAK_BM25 else SearchMode.HYBRID
 
 
 def rank(pool: Pool, question: Question, asked: Asked, overview: Overview) -> list[Scored]:
     """The pool with its evidence, best first; ties keep first appearance."""
-    shares = {routed.document_id: routed.score for routed in asked.routed}
+    shares = {routed.document_id: routed.score for routed in asked.destination.routed}
     scored = []
     for passage, weighed in zip(
         pool.passages, weigh(question, pool.passages, overview.sample.statistics), strict=True

@@ -108,8 +108,8 @@ class SearchRequest(google.protobuf.message.Message):
     background: builtins.bool
     """Whether to measure the question's background, see `Background`. Costs about half a millisecond."""
     route: builtins.bool
-    """Whether a question that names its document is answered within it. Unset means true.
-    Without effect when `document_ids` is given.
+    """Whether a question that names documents is answered within them, and one that names only what is not there is not
+    answered. Unset means true. Of one document in `document_ids` only the names that it does not bear are told.
     """
     @property
     def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
@@ -364,6 +364,69 @@ class RoutedDocument(google.protobuf.message.Message):
 Global___RoutedDocument: typing_extensions.TypeAlias = RoutedDocument
 
 @typing.final
+class QuestionName(google.protobuf.message.Message):
+    """A document that a question names by a name on its card, or several that it does not tell apart."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SPANS_FIELD_NUMBER: builtins.int
+    DOCUMENT_IDS_FIELD_NUMBER: builtins.int
+    MISSPELT_FIELD_NUMBER: builtins.int
+    misspelt: builtins.bool
+    """Whether one letter of a name is wrong in the question."""
+    @property
+    def spans(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.span_pb2.Span]:
+        """The words of the question that name it, in code points of the question, in its order; at least one."""
+
+    @property
+    def document_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """See `Document.document_id`; best first, at least one."""
+
+    def __init__(
+        self,
+        *,
+        spans: collections.abc.Iterable[clausegate.corpus.v1.span_pb2.Span] | None = ...,
+        document_ids: collections.abc.Iterable[builtins.str] | None = ...,
+        misspelt: builtins.bool = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_ids", b"document_ids", "misspelt", b"misspelt", "spans", b"spans"]) -> None: ...
+
+Global___QuestionName: typing_extensions.TypeAlias = QuestionName
+
+@typing.final
+class UnknownName(google.protobuf.message.Message):
+    """A name by which a question asks for a document, and that none of those searched bears: no card and no head of a
+    document holds it, and no text does, or texts only mention it while the question calls a document by it.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: builtins.int
+    SPAN_FIELD_NUMBER: builtins.int
+    NEAREST_FIELD_NUMBER: builtins.int
+    text: builtins.str
+    """The name as the question writes it."""
+    @property
+    def span(self) -> clausegate.corpus.v1.span_pb2.Span:
+        """Where the question writes it, in code points."""
+
+    @property
+    def nearest(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Names of parties, as their documents write them, that are spelled most like it; the most alike first, at most 3."""
+
+    def __init__(
+        self,
+        *,
+        text: builtins.str = ...,
+        span: clausegate.corpus.v1.span_pb2.Span | None = ...,
+        nearest: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["span", b"span"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["nearest", b"nearest", "span", b"span", "text", b"text"]) -> None: ...
+
+Global___UnknownName: typing_extensions.TypeAlias = UnknownName
+
+@typing.final
 class SearchResponse(google.protobuf.message.Message):
     """What was found."""
 
@@ -380,6 +443,8 @@ class SearchResponse(google.protobuf.message.Message):
     KEYWORD_STEMS_FIELD_NUMBER: builtins.int
     LEXICON_STEMS_FIELD_NUMBER: builtins.int
     INDEX_REVISION_FIELD_NUMBER: builtins.int
+    NAMES_FIELD_NUMBER: builtins.int
+    UNKNOWN_NAMES_FIELD_NUMBER: builtins.int
     normalized_query: builtins.str
     """The question as searched; equal to the question when nothing would be left of it."""
     clause_question: builtins.str
@@ -418,6 +483,18 @@ class SearchResponse(google.protobuf.message.Message):
     def lexicon_stems(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Stems that the legal lexicon adds."""
 
+    @property
+    def names(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___QuestionName]:
+        """Documents that the question names by names on their cards, in the order of naming; together they are
+        `routed_documents`. Empty when it names none, or describes a document by other words of its beginning.
+        """
+
+    @property
+    def unknown_names(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___UnknownName]:
+        """Names that no document searched bears, in the order of the question. When the question names nothing else,
+        nothing is searched, and there are no candidates. Empty when `route` is false.
+        """
+
     def __init__(
         self,
         *,
@@ -432,9 +509,11 @@ class SearchResponse(google.protobuf.message.Message):
         keyword_stems: collections.abc.Iterable[builtins.str] | None = ...,
         lexicon_stems: collections.abc.Iterable[builtins.str] | None = ...,
         index_revision: builtins.str = ...,
+        names: collections.abc.Iterable[Global___QuestionName] | None = ...,
+        unknown_names: collections.abc.Iterable[Global___UnknownName] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_background", b"_background", "background", b"background", "keyword", b"keyword", "merged", b"merged", "vector", b"vector"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_background", b"_background", "background", b"background", "candidates", b"candidates", "clause_question", b"clause_question", "index_revision", b"index_revision", "keyword", b"keyword", "keyword_stems", b"keyword_stems", "lexicon_stems", b"lexicon_stems", "merged", b"merged", "normalized_query", b"normalized_query", "routed_documents", b"routed_documents", "vector", b"vector"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_background", b"_background", "background", b"background", "candidates", b"candidates", "clause_question", b"clause_question", "index_revision", b"index_revision", "keyword", b"keyword", "keyword_stems", b"keyword_stems", "lexicon_stems", b"lexicon_stems", "merged", b"merged", "names", b"names", "normalized_query", b"normalized_query", "routed_documents", b"routed_documents", "unknown_names", b"unknown_names", "vector", b"vector"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_background", b"_background"]) -> typing.Literal["background"] | None: ...
 
 Global___SearchResponse: typing_extensions.TypeAlias = SearchResponse

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from corpus.documents import DocumentId
 from corpus.spans import Span
-from services.retrieval.names.index import RARE_SHARE, Mention, NamedDocument, NameIndex, Spelling
+from services.retrieval.corpus import EVERYWHERE, Scope
+from services.retrieval.names.index import RARE_SHARE, Mention, NameIndex, Spelling
 from services.retrieval.names.lists import DOCUMENT_NOUNS
 from services.retrieval.names.unmatched import UnmatchedName, Use, unmatched_names
 from services.retrieval.names.words import fold, words_of
@@ -51,9 +52,9 @@ class NamesFound:
     """What is asked of the documents: the question without the words that name them."""
 
 
-def find(index: NameIndex, question: str, sources: Collection[str] = ()) -> NamesFound:
-    """The names in a question to the documents of `sources` (empty: all)."""
-    mentions = index.mentions(question, sources)
+def find(index: NameIndex, question: str, scope: Scope = EVERYWHERE) -> NamesFound:
+    """The names in a question to the documents in scope."""
+    mentions = index.mentions(question, scope)
     groups = _groups(mentions)
     named = []
     clause_question = question
@@ -70,43 +71,50 @@ def find(index: NameIndex, question: str, sources: Collection[str] = ()) -> Name
             for word in words_of(question)
             if any(span.start <= word.start < span.end for span in spans)
         }
-        clause_question = index.heads.clause_question(clause_question, best[0], sources, said)
-    unmatched = unmatched_names(question, [mention.span for mention in mentions])
+        clause_question = index.heads.clause_question(clause_question, best[0], scope.sources, said)
+    unmatched = [
+        *unmatched_names(question, [mention.span for mention in mentions]),
+        *_borne_elsewhere(index, question, scope, mentions),
+    ]
+    unmatched = list({name.span: name for name in unmatched}.values())
     return NamesFound(
         tuple(sorted(named, key=lambda name: name.spans[0].start)),
         tuple(
-            name for name in unmatched if not _in_heads(index, name) and not _misspelt(index, name, groups)
+            name
+            for name in unmatched
+            if not _in_heads(index, name, scope) and not _misspelt(index, name, groups)
         ),
         clause_question,
     )
 
 
 def is_unknown(
-    index: NameIndex, found: NamesFound, name: UnmatchedName, standing_in: Collection[DocumentId]
+    index: NameIndex,
+    found: NamesFound,
+    name: UnmatchedName,
+    standing_in: Collection[DocumentId],
+    scope: Scope = EVERYWHERE,
 ) -> bool:
     """Whether a question names by `name` a document that is not there.
 
     `standing_in` are documents whose texts hold its words together. A party that one of them only mentions
     is no name of a document, so that `the Acme agreement` is unknown all the same when their cards name
-    other parties, and when the question names no other document that Acme may belong to.
+    other parties, and when neither the question nor its scope names a document that may speak of Acme's.
     """
-    if not standing_in:
-        return True
+    if not standing_in or found.named or scope.document_ids:
+        return not standing_in
     parties = {document.document_id: len(document.parties) for document in index.documents}
     complete = all(parties.get(document_id, 0) >= TWO_PARTIES for document_id in standing_in)
-    return name.use is Use.DOCUMENT and not found.named and complete
+    return name.use is Use.DOCUMENT and complete
 
 
-def nearest(index: NameIndex, name: str, sources: Collection[str] = ()) -> list[str]:
-    """Up to three names of parties that are spelled most like `name`, the most alike first."""
+def nearest(index: NameIndex, name: str, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
+    """Up to three names of parties in scope that are spelled most like `name`, the most alike first."""
     names: dict[str, str] = {}
-    for document in index.documents:
-        if not sources or document.source in sources:
-            for party in document.parties:
-                for other in party:
-                    names.setdefault(fold(other), party[0])
+    for number in sorted(index.within(range(len(index.documents)), scope), reverse=True):
+        names |= index.documents[number].full_names
     alike = difflib.get_close_matches(fold(name), names, 2 * NEAREST, SIMILAR)
-    return list(dict.fromkeys(names[key] for key in alike))[:NEAREST]
+    return tuple(dict.fromkeys(names[key] for key in alike))[:NEAREST]
 
 
 def _groups(mentions: Sequence[Mention]) -> list[tuple[list[Mention], frozenset[int]]]:
@@ -133,20 +141,19 @@ def _best(mentions: Sequence[Mention]) -> tuple[list[Mention], frozenset[int]]:
 
 
 def _narrowed(index: NameIndex, question: str, documents: Collection[int]) -> Collection[int]:
-    """Those of the documents whose year or kind the question says, where it says one of theirs."""
+    """Those of the documents whose year or kind the question says, where it says one of theirs.
+
+    One whose title is not known may be of any kind.
+    """
     years = set(_YEAR.findall(question))
     of_year = [
         number for number in documents if any(day[:4] in years for day in index.documents[number].dates)
     ]
     documents = of_year or documents
     called = _called(question)
-    shared = {number: len(called & _title_stems(index.documents[number])) for number in documents}
-    most = max(shared.values())
-    return [number for number, count in shared.items() if count == most]
-
-
-def _title_stems(document: NamedDocument) -> set[str]:
-    return {word.stem for word in words_of(document.title)}
+    titles = {number: index.documents[number].title_stems for number in documents}
+    most = max(len(called & title) for title in titles.values())
+    return [number for number, title in titles.items() if not title or len(called & title) == most]
 
 
 def _called(question: str) -> set[str]:
@@ -156,22 +163,35 @@ def _called(question: str) -> set[str]:
     return {word.stem for index in nouns for word in words[max(0, index - 3) : index + 1]}
 
 
+def _borne_elsewhere(
+    index: NameIndex, question: str, scope: Scope, mentions: Sequence[Mention]
+) -> Iterator[UnmatchedName]:
+    """Names in a question that only documents out of scope bear."""
+    if scope == EVERYWHERE:
+        return
+    matched = [mention.span for mention in mentions]
+    for mention in index.mentions(question, EVERYWHERE):
+        span = mention.span
+        if mention.is_name and not any(own.start < span.end and span.start < own.end for own in matched):
+            text = question[span.start : span.end]
+            stems = tuple(word.stem for word in words_of(text) if not word.is_link)
+            yield UnmatchedName(text, span, Use.PARTY, stems)
+
+
 def _misspelt(
     index: NameIndex, name: UnmatchedName, groups: Sequence[tuple[list[Mention], frozenset[int]]]
 ) -> bool:
     """Whether it is nearly a name of a document that the question names: `between Acme and Glbex`."""
-    names = [
-        other
+    spellings = {
+        spelling
         for _, documents in groups
         for number in documents
-        for party in index.documents[number].parties
-        for other in party
-    ]
-    spellings = {fold(spelling) for other in names for spelling in (other, other.split()[0])}
+        for spelling in index.documents[number].full_names
+    }
     return bool(difflib.get_close_matches(fold(name.text), spellings, 1, MISSPELT))
 
 
-def _in_heads(index: NameIndex, name: UnmatchedName) -> bool:
+def _in_heads(index: NameIndex, name: UnmatchedName, scope: Scope) -> bool:
     """Whether a head holds the name, or a word of it that is rare enough to be all that it holds of it."""
-    rare = [stem for stem in name.stems if index.usage(stem) <= RARE_SHARE]
-    return bool(index.heads.holding(name.stems)) or any(index.heads.holding([stem]) for stem in rare)
+    rare = [[stem] for stem in name.stems if index.usage(stem) <= RARE_SHARE]
+    return any(index.within(index.heads.holding(stems), scope) for stems in (name.stems, *rare))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from corpus.spans import Span
-from services.retrieval.names.lists import COMPANY_FORMS, DOCUMENT_NOUNS, NEVER_NAMES
+from services.retrieval.names.lists import DOCUMENT_NOUNS, NEVER_NAMES
 from services.retrieval.names.words import Word, words_of
 
 _DOCUMENT = (
@@ -97,7 +97,7 @@ def _runs(question: str, words: Sequence[Word]) -> Iterator[list[Word]]:
     run: list[Word] = []
     for word in words:
         between = question[run[-1].end : word.start] if run else ""
-        gap = _BEFORE_FORM if word.folded in COMPANY_FORMS else _WITHIN_NAME
+        gap = _BEFORE_FORM if word.is_form else _WITHIN_NAME
         if run and not (word.has_capital and gap.fullmatch(between)):
             yield run
             run = []

@@ -24,6 +24,8 @@ class Word:
     end: int
     has_capital: bool
     """Or a digit. A capital that begins a sentence does not count, nor any where all words have one."""
+    stem: str
+    """As documents are indexed by."""
     is_generic: bool
     """Whether it names nobody alone."""
 
@@ -33,9 +35,10 @@ class Word:
         return self.folded in LINKS and self.text.islower()
 
     @property
-    def stem(self) -> str:
-        """Its stem, as documents are indexed by."""
-        return stem(self.folded)
+    def is_form(self) -> bool:
+        """Whether it is a company form: `Limited`, not `limited`."""
+        written = self.text[0].isupper() or self.folded in ("inc", "llc", "ltd", "corp", "plc", "gmbh")
+        return written and self.folded in COMPANY_FORMS
 
     @property
     def tells(self) -> bool:
@@ -50,16 +53,19 @@ def words_of(text: str) -> list[Word]:
     wordy = [match[0] for match in found if fold(match[0]) not in LINKS and match[0][0].isalpha()]
     shouted = len(wordy) > 2 and all(word[0].isupper() for word in wordy)
     return [
-        Word(
-            match[0],
-            fold(match[0]),
-            match.start(),
-            match.end(),
-            not shouted and _has_capital(match[0], starts=_starts_sentence(plain, match.start())),
-            _is_generic(fold(match[0])),
-        )
+        _word(match, not shouted and _has_capital(match[0], starts=_starts_sentence(plain, match.start())))
         for match in found
     ]
+
+
+def _word(match: re.Match[str], has_capital: bool) -> Word:
+    folded = fold(match[0])
+    return Word(match[0], folded, match.start(), match.end(), has_capital, stem(folded), _is_generic(folded))
+
+
+def stems_in_capitals(text: str) -> set[str]:
+    """Stems of the words of a text that have a capital, wherever they stand."""
+    return {stem(fold(word)) for word in _WORD.findall(text) if any(map(str.isupper, word))}
 
 
 def _starts_sentence(text: str, at: int) -> bool:
@@ -73,6 +79,8 @@ def _is_generic(folded: str) -> bool:
 
 
 def _has_capital(word: str, *, starts: bool) -> bool:
+    if word == "I":
+        return False
     if any(map(str.isupper, word[1:])) or word[0].isdigit():
         return True
     return word[0].isupper() and not starts

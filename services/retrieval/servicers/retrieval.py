@@ -18,6 +18,8 @@ from services.retrieval import queries
 from services.retrieval.context import Assembled, ContextQuery
 from services.retrieval.definitions import DefinitionQuery, Passage, ResolvedDefinition
 from services.retrieval.indexes import Indexes
+from services.retrieval.names.finding import QuestionName
+from services.retrieval.names.index import Spelling
 from services.retrieval.queries import Limits, SearchMode, SearchQuery
 from services.retrieval.reading import count_terms, list_chunks, read_chunks
 from services.retrieval.search import Candidate, Found, Leg
@@ -162,6 +164,7 @@ def _terms(terms: Sequence[str], limit: int) -> tuple[str, ...]:
 
 
 def _found(found: Found) -> wire.SearchResponse:
+    destination = found.asked.destination
     response = wire.SearchResponse(
         normalized_query=found.asked.normalised,
         candidates=map(_candidate, found.candidates),
@@ -171,8 +174,10 @@ def _found(found: Found) -> wire.SearchResponse:
             count=len(found.vector.hits) + len(found.keyword.hits),
             unique_chunks=len({*found.vector.hits, *found.keyword.hits}),
         ),
-        routed_documents=[to_message(routed, wire.RoutedDocument) for routed in found.asked.routed],
-        clause_question=found.asked.clause_question,
+        routed_documents=[to_message(routed, wire.RoutedDocument) for routed in destination.routed],
+        clause_question=destination.clause_question,
+        names=map(_question_name, destination.names),
+        unknown_names=[to_message(name, wire.UnknownName) for name in destination.unknown],
         keyword_stems=found.asked.keyword_stems,
         lexicon_stems=found.asked.lexicon_stems,
         index_revision=found.revision,
@@ -182,6 +187,14 @@ def _found(found: Found) -> wire.SearchResponse:
         response.background.documents = found.background.documents
         response.background.calibrated = found.background.calibrated
     return response
+
+
+def _question_name(name: QuestionName) -> wire.QuestionName:
+    return wire.QuestionName(
+        spans=[to_message(span, span_pb2.Span) for span in name.spans],
+        document_ids=name.documents,
+        misspelt=name.spelling is Spelling.ONE_LETTER,
+    )
 
 
 def _assembled(assembled: Assembled) -> wire.AssembleContextResponse:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from corpus.documents import DocumentId
+from corpus.profiles import OtherName, OtherNameKind, Party
+from services.retrieval.corpus import EVERYWHERE, Scope
 from services.retrieval.names.finding import find, is_unknown, nearest
 from services.retrieval.names.index import NamedDocument, NameIndex, Spelling
 from services.retrieval.names.unmatched import Use
 from services.retrieval.routing import Head, HeadIndex
+from tests.cards import HERE, a_card, on
 
 FILLING = (
     "The parties agree on services, fees, notices, audit rights and the governing law of the state. " * 8
@@ -25,7 +28,7 @@ CONTRACTS = [
     ("first", "Lease Agreement", (("Vantage Estates, Inc.",), ("Merridew GmbH",))),
     ("second", "Lease Agreement", (("Vantage Estates, Inc.",), ("Merridew GmbH",))),
 ]
-DATES = {"first": ("2018-04-01",), "second": ("2020-04-01",)}
+DATES = {"first": on("2018-04-01"), "second": on("2020-04-01")}
 
 
 def document_id(name):
@@ -33,7 +36,7 @@ def document_id(name):
 
 
 def named_document(name, title, parties):
-    return NamedDocument(document_id(name), "contracts", parties, (), title, DATES.get(name, ()))
+    return NamedDocument.of(document_id(name), "", a_card(title, *parties, dated=DATES.get(name)))
 
 
 def head_of(name, title, parties):
@@ -49,10 +52,10 @@ def index_of(*contracts, usage=lambda stem: 0.0):
 INDEX = index_of(*CONTRACTS)
 
 
-def documents_named(question, index=INDEX, sources=()):
+def documents_named(question, index=INDEX, scope=EVERYWHERE):
     return [
         [document.removeprefix("contracts/").removesuffix(".txt") for document in name.documents]
-        for name in find(index, question, sources).named
+        for name in find(index, question, scope).named
     ]
 
 
@@ -187,7 +190,8 @@ def test_a_name_that_only_the_head_holds_counts_as_borne():
 
 
 def test_a_company_in_a_file_name_names_its_document():
-    document = NamedDocument(document_id("x"), "contracts", (), ("ALLIEDESPORTSENTERTAINMENTINC",))
+    filed = a_card("", filed_under="ALLIEDESPORTSENTERTAINMENTINC")
+    document = NamedDocument.of(document_id("x"), "", filed)
     index = NameIndex(
         [document], HeadIndex([Head.of(document.document_id, "", "")], lambda stem: 0.0), lambda s: 0.0
     )
@@ -196,8 +200,10 @@ def test_a_company_in_a_file_name_names_its_document():
     assert documents_named("What does Allied pay?", index) == []
 
 
-def test_only_documents_of_the_asked_sources_are_named():
-    assert documents_named("What must Borealis pay?", sources={"other"}) == []
+def test_only_documents_in_scope_are_named():
+    two = Scope(document_ids=(document_id("amendment"), document_id("supply")))
+    assert documents_named("What must Halberd pay?", scope=two) == [["amendment"]]
+    assert documents_named("What must Borealis pay?", scope=Scope(sources=("other",))) == []
 
 
 @pytest.mark.parametrize(
@@ -303,11 +309,19 @@ def test_a_name_in_some_text_is_not_unknown_beside_a_document_that_is_named():
     assert not is_unknown(INDEX, found, found.unmatched[0], [document_id("reseller")])
 
 
+def test_within_chosen_documents_only_a_name_that_stands_nowhere_is_unknown():
+    chosen = Scope(document_ids=(document_id("reseller"),))
+    found = find(INDEX, "What does it say of the Osprey agreement?", chosen)
+    assert found.named == ()
+    assert is_unknown(INDEX, found, found.unmatched[0], [], chosen)
+    assert not is_unknown(INDEX, found, found.unmatched[0], [document_id("reseller")], chosen)
+
+
 def test_the_nearest_names_are_full_names_of_parties_most_alike_first():
-    assert nearest(INDEX, "Cormorand System") == ["Cormorant Systems, Inc."]
-    assert nearest(INDEX, "Merridow") == ["Merridew GmbH"]
-    assert nearest(INDEX, "Merridow", {"other"}) == []
-    assert nearest(INDEX, "Zyx") == []
+    assert nearest(INDEX, "Cormorand System") == ("Cormorant Systems, Inc.",)
+    assert nearest(INDEX, "Merridow") == ("Merridew GmbH",)
+    assert nearest(INDEX, "Merridow", Scope(sources=("other",))) == ()
+    assert nearest(INDEX, "Zyx") == ()
 
 
 def test_an_empty_index_names_nothing():
@@ -315,4 +329,25 @@ def test_an_empty_index_names_nothing():
     found = find(index, "Does Microsoft have to pay?")
     assert found.named == ()
     assert [name.text for name in found.unmatched] == ["Microsoft"]
-    assert nearest(index, "Microsoft") == []
+    assert nearest(index, "Microsoft") == ()
+
+
+def test_roles_name_nobody():
+    supplier = Party("Corvid, Inc.", HERE, (OtherName("Zulu", OtherNameKind.ROLE, HERE),))
+    profile = a_card("", parties=(supplier,))
+    index = NameIndex(
+        [NamedDocument.of(document_id("x"), "", profile)],
+        HeadIndex([Head.of(document_id("x"), "", "")], lambda stem: 0.0),
+        lambda stem: 0.0,
+    )
+    assert documents_named("What does Zulu pay?", index) == []
+    assert documents_named("What does Corvid pay?", index) == [["x"]]
+
+
+def test_a_document_without_a_card_is_named_by_its_title_and_leaves_the_rest_to_its_head():
+    document = NamedDocument.of(document_id("x"), "Market Data Policy", None)
+    head = Head.of(document_id("x"), "Market Data Policy", "Zephyr wrote it.")
+    index = NameIndex([document], HeadIndex([head], lambda stem: 0.0), lambda stem: 0.0)
+    found = find(index, "Does the Zephyr agreement or the Market Data Policy cap fees?")
+    assert found.named == ()
+    assert found.unmatched == ()

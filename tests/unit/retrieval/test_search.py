@@ -12,13 +12,16 @@ from corpus.stems import stems_of
 from services.retrieval.background import Sample
 from services.retrieval.corpus import Hit, Passage, Scope
 from services.retrieval.evidence import Question
+from services.retrieval.names.index import NameIndex
 from services.retrieval.overview import Overview
 from services.retrieval.queries import SearchMode
+from services.retrieval.routes import Destination
 from services.retrieval.routing import HeadIndex, Routed
 from services.retrieval.search import Asked, Leg, Pool, Ranked, rank
 from tests.unit.nouns import a_chunk
 
-EMPTY = Overview("", HeadIndex([], lambda stem: 0.0), Sample([]))
+NO_HEADS = HeadIndex([], lambda stem: 0.0)
+EMPTY = Overview("", NO_HEADS, NameIndex([], NO_HEADS, lambda stem: 0.0), Sample([]))
 FEES = Question(np.array([1, 0], dtype=np.float32), ("fee",), ())
 
 
@@ -44,7 +47,7 @@ def found(name, text, similarity, document="cme/a.txt"):
 
 
 def asked(*routed):
-    return Asked("fees", "fees", Scope(), routed, ("fee",), ())
+    return Asked(Destination("fees", Scope(), routed), "fees", ("fee",), ())
 
 
 def leg(*hits):
