@@ -29,13 +29,14 @@ _BREAKS = r"\r\v\f\x1c-\x1e\x85\u2028\u2029"
 """What else a reader may take for the end of a line."""
 _UNSEEN = f"{SOFT_HYPHEN}{JOINERS}\u2800{IGNORABLE}"
 """What is not drawn, and the blank of Braille."""
-_LOOK_ALIKE = re.compile(
-    rf"(?:^|(?<=[{_BREAKS}]))(?P<blank>(?:[^\S\n{_BREAKS}]|[{_UNSEEN}])*)"
+_BEGINNING = rf"(?:^|(?<=[{_BREAKS}]))(?P<blank>(?:[^\S\n{_BREAKS}]|[{_UNSEEN}])*)"
+_LAYOUT = (
     rf"(?=<[{_UNSEEN}]*<[{_UNSEEN}]*<|>[{_UNSEEN}]*>[{_UNSEEN}]*>"
     rf"|\[[{_UNSEEN}]*(?:Source:|Leads into this:|Holds for this:|c\d+[ab]?\])"
-    rf"|---\s*$)",
-    re.MULTILINE | re.IGNORECASE,
+    rf"|---\s*$)"
 )
+_LOOK_ALIKE = re.compile(_BEGINNING + _LAYOUT, re.MULTILINE | re.IGNORECASE)
+_MARKED = re.compile(rf"{_BEGINNING}\\{_LAYOUT}", re.MULTILINE | re.IGNORECASE)
 
 
 class ContextTooSmall(Precondition):
@@ -101,11 +102,13 @@ def enclose(text: str, code: str, name: str = "documents") -> str:
 
 
 def _as_text(text: str) -> str:
-    """Text whose lines cannot be taken for our layout: look-alikes get a backslash in front.
-
-    Words behind one cannot be quoted from the model's view of them; nothing of a contract looks like this.
-    """
+    """Text whose lines cannot be taken for our layout: look-alikes get a backslash in front."""
     return _LOOK_ALIKE.sub(lambda match: f"{match['blank']}\\", text)
+
+
+def without_marks(quote: str) -> str:
+    """A quote as the document has it, without the backslashes that look-alikes were shown with."""
+    return _MARKED.sub(lambda match: match["blank"], quote)
 
 
 def _line(text: str) -> str:

@@ -404,6 +404,16 @@ async def test_a_citation_from_elsewhere_stands_in_nothing_that_the_caller_holds
     assert told(theirs) == told(await clients["twin"].verify_citation(citation))
 
 
+async def test_each_document_is_one_that_the_caller_holds(clients):
+    events = [event async for event in clients["carol"].query_each([FEE])]
+
+    assert {document.document_id for document in events[0].begun.documents} == OWN.keys()
+    assert {event.cell.document_id for event in events[1:-1]} == OWN.keys()
+    with pytest.raises(clausegate.ClausegateError) as raised:
+        [event async for event in clients["carol"].query_each([FEE], document_ids=[THEIRS])]
+    assert raised.value.reason == "DOCUMENT_NOT_FOUND"
+
+
 async def test_rest_shows_each_key_its_own(stack):
     async with stack.http(f"Bearer {CME}") as http:
         listed = (await http.get("/v1/documents")).json()["documents"]
@@ -423,7 +433,7 @@ EXAMINED = {
         *("CompileArticle", "DeleteArticle", "GetArticle", "ListArticles"),
     },
     "clausegate.answer.v1.GroundingService": {"CheckGrounding", "VerifyCitation"},
-    "clausegate.answer.v1.QueryService": {"Query", "StreamQuery"},
+    "clausegate.answer.v1.QueryService": {"Query", "QueryEach", "StreamQuery"},
     "clausegate.answer.v1.ResearchService": {"ExtractSnippets"},
     "clausegate.ingest.v1.IngestService": {
         *("GetOriginal", "IngestDocument", "ListOriginals", "ReindexDocument", "RemoveDocument"),

@@ -14,6 +14,7 @@ from enum import StrEnum
 from chassis.telemetry import counter
 from corpus.chunks import Chunk
 from services.answer.answers import Statement
+from services.answer.context import without_marks
 from services.answer.contracts.answer import AnswerReply
 from services.answer.evidence.extraction import MAX_STATEMENTS
 from services.answer.query.composing import Draft
@@ -115,7 +116,7 @@ def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, 
             plain(statement.text),
             tuple(
                 Quote(
-                    said.quote,
+                    without_marks(said.quote),
                     chunk.chunk_id,
                     chunk.document_id,
                     chunk.span.start,

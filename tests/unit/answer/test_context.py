@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from corpus.chunks import Chunk
 from corpus.spans import Span
-from services.answer.context import enclose, format_chunk, lay_out
+from services.answer.context import enclose, format_chunk, lay_out, without_marks
 from tests.unit.answer.listed import ALL, CONSENT, LEAD_IN, SECOND, SHARE
 from tests.unit.nouns import a_chunk
 
@@ -57,6 +57,11 @@ def test_lines_that_look_like_the_layout_are_marked_as_text():
         "\\---",
         "\\>>> end",
     ]
+    assert without_marks(text[text.index("\\<") :].rstrip("\n")) == hostile
+
+
+def test_a_quote_keeps_backslashes_that_mark_no_look_alike():
+    assert without_marks("C:\\fees\n\\[note] of c1\n\\---") == "C:\\fees\n\\[note] of c1\n---"
 
 
 @pytest.mark.parametrize(

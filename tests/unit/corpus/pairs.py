@@ -37,7 +37,7 @@ from services.answer.query import events
 from services.answer.records import usage
 from services.ingest import records
 from services.retrieval import corpus as retrieval
-from services.retrieval import evidence, routing
+from services.retrieval import evidence, routes, routing
 
 ROOT = Path(__file__).resolve().parents[3]
 PAIRS: list[tuple[type, Any]] = [
@@ -86,6 +86,7 @@ PAIRS: list[tuple[type, Any]] = [
     (checking.Verification, grounding_service_pb2.VerifyCitationResponse),
     (records.Progress, ingest_service_pb2.IngestProgress),
     (evidence.WindowMatch, retrieval_service_pb2.WindowMatch),
+    (routes.UnknownName, retrieval_service_pb2.UnknownName),
     (routing.Routed, retrieval_service_pb2.RoutedDocument),
     (retrieval.Project, project_service_pb2.Project),
 ]
