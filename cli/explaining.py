@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from clausegate.answer.v1.answer_pb2 import GateDecision, GateRule, GateTier, StageUsage
+from clausegate.answer.v1.answer_pb2 import GateDecision, GateRule, GateTier, RefusalReason, StageUsage
 from clausegate.answer.v1.debug_pb2 import (
     CandidateFate,
     DebugCandidate,
@@ -42,7 +42,7 @@ DROPPED = {
 def print_explanation(console: Console, response: QueryResponse) -> None:
     """Everything that led to the answer or the refusal, in the order in which it happened."""
     record, why = response.debug, response.debug.explanation
-    _section(console, "Understood", _understood(record, why))
+    _section(console, "Understood", _understood(response))
     _section(console, "Found", _found(record))
     _section(console, "Graded", _graded(response))
     _candidates(console, why)
@@ -66,11 +66,14 @@ def _section(console: Console, title: str, lines: Iterator[str] | list[str]) -> 
             console.print(Text(f"  {visible(line)}"), soft_wrap=True)
 
 
-def _understood(record: DebugRecord, why: DebugExplanation) -> Iterator[str]:
+def _understood(response: QueryResponse) -> Iterator[str]:
+    record, why = response.debug, response.debug.explanation
     yield f"searched for: {record.normalized_query}" if record.normalized_query else "nothing was searched"
     for named in why.routed:
         yield f"the question names {named.document_id} ({named.share:.0%} of the best match)"
-    if not why.routed:
+    if response.refusal.reason == RefusalReason.REFUSAL_REASON_NO_DOCUMENT_NAMED:
+        yield f"nothing was searched: {response.refusal.message}"
+    elif not why.routed:
         yield "it names no document: all in scope were searched"
 
 

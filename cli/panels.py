@@ -15,6 +15,7 @@ from rich.text import Text
 from clausegate.answer.v1.answer_pb2 import (
     AbsenceEvidence,
     DefinitionInUse,
+    DocumentAnswer,
     GateRule,
     GateTier,
     Metadata,
@@ -179,18 +180,34 @@ def _folded(*counts: tuple[int, str]) -> Iterator[RenderableType]:
 def _answer_sections(response: QueryResponse) -> Iterator[RenderableType]:
     """Answer, Supporting Clauses, Definitions, Citations and Notes, the empty ones left out."""
     citations = {citation.number: citation for citation in response.citations}
-    yield from section(
-        "Answer",
-        (_statement(statement) for statement in response.statements if not statement.possibly_related),
-    )
-    yield from section(
-        RELATED, (_statement(statement) for statement in response.statements if statement.possibly_related)
-    )
+    if not response.documents:
+        yield from _said(response.statements, "")
+    for document in response.documents:
+        yield from _document(document, response.statements)
     yield from section("Supporting clauses", _clauses(response.supporting_clauses))
     yield from section("Definitions", (_definition(used, citations) for used in response.definitions))
     shown = _shown_quotes(response)
     yield from section("Citations", (_citation(citation, shown) for citation in response.citations))
     yield from section("Notes", (_note(note) for note in response.notes))
+
+
+def _said(statements: Sequence[Statement], of: str) -> Iterator[RenderableType]:
+    """Statements that answer, and those that are only related, with words behind their headings."""
+    yield from section(
+        f"Answer{of}", (_statement(statement) for statement in statements if not statement.possibly_related)
+    )
+    yield from section(
+        f"{RELATED}{of}", (_statement(statement) for statement in statements if statement.possibly_related)
+    )
+
+
+def _document(document: DocumentAnswer, statements: Sequence[Statement]) -> Iterator[RenderableType]:
+    """What one of several documents says."""
+    label = f" · {reflow(document.label)}"
+    if document.outcome == Outcome.OUTCOME_REFUSED:
+        silent = VERDICTS[Outcome.OUTCOME_REFUSED]
+        yield from section(f"{silent}{label}", [Text(reflow(document.document_id), "cyan")])
+    yield from _said([statements[number - 1] for number in document.statement_numbers], label)
 
 
 def _refusal_sections(refusal: Refusal) -> Iterator[RenderableType]:
@@ -294,6 +311,8 @@ def _note(note: Note) -> RenderableType:
 def why_refused(refusal: Refusal) -> str:
     """What a question was refused for: the gate's rule, or what came after a gate that passed."""
     unknown = "for a reason that this version does not know"
+    if refusal.reason == RefusalReason.REFUSAL_REASON_NO_DOCUMENT_NAMED:
+        return "the question asks for a document by a name that none searched bears"
     if refusal.gate.rule == GateRule.GATE_RULE_PASSED:
         return f"the gate passed; {REASONS.get(refusal.reason, unknown)}"
     return broken_rule(refusal.gate.rule, "clause") or unknown

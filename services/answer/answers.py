@@ -69,6 +69,17 @@ class DefinitionInUse:
     used_by: str
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentAnswer:
+    """What one of several documents that a question names says."""
+
+    document_id: str
+    label: str
+    outcome: Outcome
+    statement_numbers: tuple[int, ...] = ()
+    """Places of its statements among those of the answer, from 1."""
+
+
 class NoteKind(StrEnum):
     """What a note is about."""
 
@@ -85,6 +96,9 @@ class NoteKind(StrEnum):
     MISSING_WORDS = "missing_words"
     DOUBTFUL_TEXT = "doubtful_text"
     LEFT_OUT = "left_out"
+    NOT_NAMED = "not_named"
+    DOCUMENT_SILENT = "document_silent"
+    FOUND_IN = "found_in"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +117,7 @@ class RefusalReason(StrEnum):
     CONFIDENCE_TOO_LOW = "confidence_too_low"
     EMPTY_CONTEXT_AFTER_BUDGET = "empty_context_after_budget"
     VALIDATION_FAILED = "validation_failed"
+    NO_DOCUMENT_NAMED = "no_document_named"
 
 
 class GateRule(StrEnum):
@@ -170,6 +185,8 @@ class Refusal:
     absence: AbsenceEvidence
     declined_by_model: bool = False
     """Whether the gate passed, and the answer model found no answer in the clauses."""
+    nearest_names: tuple[str, ...] = ()
+    """Names that documents bear, when the question asks for one by a name that none bears."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +250,8 @@ class Answer:
     refusal: Refusal | None = None
     definitions_left_out: int = 0
     """Definitions of other terms used that were left out."""
+    documents: tuple[DocumentAnswer, ...] = ()
+    """What each document says, in the order of naming, when the question names several."""
 
     @property
     def outcome(self) -> Outcome:

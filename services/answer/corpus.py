@@ -53,6 +53,17 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
+class UnknownName:
+    """A name by which a question asks for a document, and that none of those searched bears."""
+
+    WIRE: ClassVar = Wire(only_there=frozenset({"span"}))
+
+    text: str
+    nearest: tuple[str, ...]
+    """Names that documents bear, the most alike first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The result of a search, see `clausegate.retrieval.v1.SearchResponse`."""
 
@@ -70,6 +81,14 @@ class Found:
     keyword_stems: tuple[str, ...]
     lexicon_stems: tuple[str, ...]
     index_revision: str
+    named: tuple[str, ...] = ()
+    """Documents that the question names by names on their cards, in the order of naming."""
+    unknown_names: tuple[UnknownName, ...] = ()
+
+    @property
+    def names_only_unknown(self) -> bool:
+        """Whether the question asks for nothing but documents that are not there."""
+        return bool(self.unknown_names) and not self.candidates
 
 
 @dataclass(frozen=True, slots=True)

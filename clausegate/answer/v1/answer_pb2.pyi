@@ -87,6 +87,12 @@ class _NoteKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     """The text of a quote is in doubt for a reason that this version does not know."""
     NOTE_KIND_LEFT_OUT: _NoteKind.ValueType  # 13
     """Footnote and reference marks, or running headers and footers, were left out of the text of a cited document."""
+    NOTE_KIND_NOT_NAMED: _NoteKind.ValueType  # 14
+    """The question asks for a document by a name that none of those searched bears, besides others that were found."""
+    NOTE_KIND_DOCUMENT_SILENT: _NoteKind.ValueType  # 15
+    """One of several documents that the question names does not answer it."""
+    NOTE_KIND_FOUND_IN: _NoteKind.ValueType  # 16
+    """The question names no document, and passages that bear on it were found in several."""
 
 class NoteKind(_NoteKind, metaclass=_NoteKindEnumTypeWrapper):
     """What a note is about."""
@@ -121,6 +127,12 @@ NOTE_KIND_DOUBTFUL_TEXT: NoteKind.ValueType  # 12
 """The text of a quote is in doubt for a reason that this version does not know."""
 NOTE_KIND_LEFT_OUT: NoteKind.ValueType  # 13
 """Footnote and reference marks, or running headers and footers, were left out of the text of a cited document."""
+NOTE_KIND_NOT_NAMED: NoteKind.ValueType  # 14
+"""The question asks for a document by a name that none of those searched bears, besides others that were found."""
+NOTE_KIND_DOCUMENT_SILENT: NoteKind.ValueType  # 15
+"""One of several documents that the question names does not answer it."""
+NOTE_KIND_FOUND_IN: NoteKind.ValueType  # 16
+"""The question names no document, and passages that bear on it were found in several."""
 Global___NoteKind: typing_extensions.TypeAlias = NoteKind
 
 class _RefusalReason:
@@ -139,6 +151,10 @@ class _RefusalReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._
     """No relevant clause fits the token budget."""
     REFUSAL_REASON_VALIDATION_FAILED: _RefusalReason.ValueType  # 4
     """No statement kept its quotes through verification."""
+    REFUSAL_REASON_NO_DOCUMENT_NAMED: _RefusalReason.ValueType  # 5
+    """The question asks for a document by a name that none of those searched bears. Nothing was searched, and no model
+    was asked.
+    """
 
 class RefusalReason(_RefusalReason, metaclass=_RefusalReasonEnumTypeWrapper):
     """Why a question is refused."""
@@ -153,6 +169,10 @@ REFUSAL_REASON_EMPTY_CONTEXT_AFTER_BUDGET: RefusalReason.ValueType  # 3
 """No relevant clause fits the token budget."""
 REFUSAL_REASON_VALIDATION_FAILED: RefusalReason.ValueType  # 4
 """No statement kept its quotes through verification."""
+REFUSAL_REASON_NO_DOCUMENT_NAMED: RefusalReason.ValueType  # 5
+"""The question asks for a document by a name that none of those searched bears. Nothing was searched, and no model
+was asked.
+"""
 Global___RefusalReason: typing_extensions.TypeAlias = RefusalReason
 
 class _GateRule:
@@ -361,6 +381,38 @@ class SupportingClause(google.protobuf.message.Message):
 Global___SupportingClause: typing_extensions.TypeAlias = SupportingClause
 
 @typing.final
+class DocumentAnswer(google.protobuf.message.Message):
+    """What one of several documents that a question names says; each is searched and answered on its own."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    LABEL_FIELD_NUMBER: builtins.int
+    OUTCOME_FIELD_NUMBER: builtins.int
+    STATEMENT_NUMBERS_FIELD_NUMBER: builtins.int
+    document_id: builtins.str
+    """See `Document.document_id`."""
+    label: builtins.str
+    """What to call it where people read, see `Citation.document_label`."""
+    outcome: Global___Outcome.ValueType
+    """Whether it answers the question."""
+    @property
+    def statement_numbers(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Places of its statements among the statements of the answer, from 1; empty when it is silent."""
+
+    def __init__(
+        self,
+        *,
+        document_id: builtins.str = ...,
+        label: builtins.str = ...,
+        outcome: Global___Outcome.ValueType = ...,
+        statement_numbers: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_id", b"document_id", "label", b"label", "outcome", b"outcome", "statement_numbers", b"statement_numbers"]) -> None: ...
+
+Global___DocumentAnswer: typing_extensions.TypeAlias = DocumentAnswer
+
+@typing.final
 class DefinitionInUse(google.protobuf.message.Message):
     """A defined term that the question or the statements use."""
 
@@ -554,10 +606,14 @@ class Refusal(google.protobuf.message.Message):
     NEAREST_CLAUSES_FIELD_NUMBER: builtins.int
     ABSENCE_FIELD_NUMBER: builtins.int
     DECLINED_BY_MODEL_FIELD_NUMBER: builtins.int
+    NEAREST_NAMES_FIELD_NUMBER: builtins.int
     reason: Global___RefusalReason.ValueType
     """Machine-readable reason."""
     message: builtins.str
-    """Exactly `This is not addressed in the provided {SOURCES} documents.`"""
+    """Exactly `This is not addressed in the provided {SOURCES} documents.`, or with NO_DOCUMENT_NAMED
+    `No document names “{NAME}”.`; `No document among those searched names “{NAME}”.` when sources or documents were
+    chosen.
+    """
     missing: builtins.str
     """What is missing, one sentence; for a question that is not in English, that questions and documents are to be.
     Before it another where the question names documents, and only those were searched: which they are, how many that
@@ -577,6 +633,12 @@ class Refusal(google.protobuf.message.Message):
     def absence(self) -> Global___AbsenceEvidence:
         """What was searched."""
 
+    @property
+    def nearest_names(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """With NO_DOCUMENT_NAMED: names of parties, as their documents write them, that are spelled most like those that the
+        question asks for; at most 3 for each. May be empty.
+        """
+
     def __init__(
         self,
         *,
@@ -587,9 +649,10 @@ class Refusal(google.protobuf.message.Message):
         nearest_clauses: collections.abc.Iterable[Global___SupportingClause] | None = ...,
         absence: Global___AbsenceEvidence | None = ...,
         declined_by_model: builtins.bool = ...,
+        nearest_names: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["absence", b"absence", "gate", b"gate"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["absence", b"absence", "declined_by_model", b"declined_by_model", "gate", b"gate", "message", b"message", "missing", b"missing", "nearest_clauses", b"nearest_clauses", "reason", b"reason"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["absence", b"absence", "declined_by_model", b"declined_by_model", "gate", b"gate", "message", b"message", "missing", b"missing", "nearest_clauses", b"nearest_clauses", "nearest_names", b"nearest_names", "reason", b"reason"]) -> None: ...
 
 Global___Refusal: typing_extensions.TypeAlias = Refusal
 

@@ -182,6 +182,7 @@ class QueryResponse(google.protobuf.message.Message):
     OUTCOME_FIELD_NUMBER: builtins.int
     DEFINITIONS_LEFT_OUT_FIELD_NUMBER: builtins.int
     MARKDOWN_FULL_FIELD_NUMBER: builtins.int
+    DOCUMENTS_FIELD_NUMBER: builtins.int
     answer: builtins.str
     """For people, plain text: the statements one a line, each as `[SOURCE] text [1]` with the numbers of its
     citations, runs of white space made one space; above them a line that says so when all rest on weak evidence.
@@ -243,6 +244,12 @@ class QueryResponse(google.protobuf.message.Message):
     def dry_run(self) -> clausegate.answer.v1.answer_pb2.DryRun:
         """Set when asked for: then there are neither statements nor a refusal."""
 
+    @property
+    def documents(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.DocumentAnswer]:
+        """What each document says, in the order of naming, when the question names 2 to 5; statements are in that order too.
+        Nothing else quotes a document that the question does not name. Empty otherwise, and when refused.
+        """
+
     def __init__(
         self,
         *,
@@ -261,9 +268,10 @@ class QueryResponse(google.protobuf.message.Message):
         outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType = ...,
         definitions_left_out: builtins.int = ...,
         markdown_full: builtins.str = ...,
+        documents: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.DocumentAnswer] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["debug", b"debug", "dry_run", b"dry_run", "metadata", b"metadata", "refusal", b"refusal"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "definitions_left_out", b"definitions_left_out", "dry_run", b"dry_run", "markdown", b"markdown", "markdown_full", b"markdown_full", "metadata", b"metadata", "notes", b"notes", "outcome", b"outcome", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "definitions_left_out", b"definitions_left_out", "documents", b"documents", "dry_run", b"dry_run", "markdown", b"markdown", "markdown_full", b"markdown_full", "metadata", b"metadata", "notes", b"notes", "outcome", b"outcome", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
 
 Global___QueryResponse: typing_extensions.TypeAlias = QueryResponse
 
@@ -349,6 +357,7 @@ class SupportingClauses(google.protobuf.message.Message):
     CLAUSES_FIELD_NUMBER: builtins.int
     OUTCOME_FIELD_NUMBER: builtins.int
     DEFINITIONS_LEFT_OUT_FIELD_NUMBER: builtins.int
+    DOCUMENTS_FIELD_NUMBER: builtins.int
     outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType
     """What the statements that follow come to: answered or related. A refusal is the event `refused`."""
     definitions_left_out: builtins.int
@@ -357,14 +366,19 @@ class SupportingClauses(google.protobuf.message.Message):
     def clauses(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.SupportingClause]:
         """Best first."""
 
+    @property
+    def documents(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.DocumentAnswer]:
+        """See `QueryResponse.documents`."""
+
     def __init__(
         self,
         *,
         clauses: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.SupportingClause] | None = ...,
         outcome: clausegate.answer.v1.answer_pb2.Outcome.ValueType = ...,
         definitions_left_out: builtins.int = ...,
+        documents: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.DocumentAnswer] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["clauses", b"clauses", "definitions_left_out", b"definitions_left_out", "outcome", b"outcome"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["clauses", b"clauses", "definitions_left_out", b"definitions_left_out", "documents", b"documents", "outcome", b"outcome"]) -> None: ...
 
 Global___SupportingClauses: typing_extensions.TypeAlias = SupportingClauses
 

@@ -201,13 +201,13 @@ class RetrievalClient:
     async def _where_searched(
         self, question: Question, found: Found, ask: Callable[[Sequence[str]], Awaitable[_T]]
     ) -> _T:
-        """Ask about the documents that were searched: those asked for, else those the question names.
+        """Ask about the documents that were searched: those the question names, else those asked for.
 
-        Nobody asked for the latter by id, so one that was removed since is passed over.
+        Nobody asked for the former by id, so one that was removed since is passed over.
         """
-        named = () if question.document_ids else tuple(found.routed)
+        named = tuple(found.routed)
         try:
-            return await ask(question.document_ids or named)
+            return await ask(named or question.document_ids)
         except ServiceError as error:
             if not named or error.reason != "DOCUMENT_NOT_FOUND":
                 raise

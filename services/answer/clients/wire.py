@@ -6,7 +6,7 @@ from clausegate.retrieval.v1 import retrieval_service_pb2 as retrieval_pb2
 from corpus.chunks import Chunk
 from corpus.codec import from_message
 from corpus.spans import Span
-from services.answer.corpus import Assembled, Background, Candidate, Found, Leg, Window
+from services.answer.corpus import Assembled, Background, Candidate, Found, Leg, UnknownName, Window
 
 
 def found_of(message: retrieval_pb2.SearchResponse) -> Found:
@@ -24,6 +24,8 @@ def found_of(message: retrieval_pb2.SearchResponse) -> Found:
         keyword_stems=tuple(message.keyword_stems),
         lexicon_stems=tuple(message.lexicon_stems),
         index_revision=message.index_revision,
+        named=tuple(dict.fromkeys(document for name in message.names for document in name.document_ids)),
+        unknown_names=tuple(from_message(name, UnknownName) for name in message.unknown_names),
     )
 
 

@@ -122,7 +122,7 @@ class Drafting:
         """Re-read every chunk that may be quoted, and keep what stands there."""
         with progress.stage("verify") as span:
             chunks, documents = await self._retrieval.read_back(draft.chunk_ids())
-            citations = Citations(chunks, documents, self._origin(progress), self._signer)
+            citations = Citations(chunks, documents, self._origin(progress), self._signer, progress.labels)
             if claims is None:
                 fitted = draft.kept == progress.kept
                 sentences = progress.sentences if fitted else _best_sentences(draft.kept, found)

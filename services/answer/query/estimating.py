@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from corpus.chunks import Chunk
@@ -20,6 +21,24 @@ from services.answer.query.defining import MAX_DEFINITIONS, as_chunk
 from services.answer.records.usage import Ledger
 
 R = TypeVar("R", bound=Reply)
+
+
+def by_stage(estimates: Sequence[StageEstimate]) -> tuple[StageEstimate, ...]:
+    """What stages send in all documents together, each stage once, in order of first appearance."""
+    totals: dict[str, StageEstimate] = {}
+    for estimate in estimates:
+        before = totals.get(estimate.stage)
+        totals[estimate.stage] = estimate if before is None else _sum(before, estimate)
+    return tuple(totals.values())
+
+
+def _sum(left: StageEstimate, right: StageEstimate) -> StageEstimate:
+    return replace(
+        left,
+        prompt_tokens=left.prompt_tokens + right.prompt_tokens,
+        max_completion_tokens=left.max_completion_tokens + right.max_completion_tokens,
+        max_cost_usd=left.max_cost_usd + right.max_cost_usd,
+    )
 
 
 class Estimates:

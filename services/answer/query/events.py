@@ -9,6 +9,7 @@ from corpus.citations import Citation
 from services.answer.answers import (
     Answer,
     DefinitionInUse,
+    DocumentAnswer,
     DryRun,
     GateDecision,
     Metadata,
@@ -68,6 +69,7 @@ class SupportingClauses:
     """What the statements that follow come to."""
     definitions_left_out: int = 0
     """See `Answer`."""
+    documents: tuple[DocumentAnswer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,9 @@ def unfold(answer: Answer) -> Iterator[AnswerEvent]:
     if answer.refusal is not None:
         yield Refused(answer.refusal)
         return
-    yield SupportingClauses(answer.supporting_clauses, answer.outcome, answer.definitions_left_out)
+    yield SupportingClauses(
+        answer.supporting_clauses, answer.outcome, answer.definitions_left_out, answer.documents
+    )
     told = 0
     contents: tuple[Content, ...] = (*answer.statements, *answer.definitions, *answer.notes)
     for content in contents:

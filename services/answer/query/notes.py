@@ -9,6 +9,7 @@ from corpus.chunks import Chunk
 from corpus.citations import Citation
 from corpus.documents import Document
 from services.answer.answers import Note, NoteKind, SupportingClause
+from services.answer.corpus import UnknownName
 from services.answer.query.conflicts import ValueConflict
 from services.answer.sentences import begins_earlier
 
@@ -162,6 +163,42 @@ def weak_evidence_notes(
     )
     text = f"The evidence is weak: these passages are possibly related; {measure}."
     return (Note(NoteKind.WEAK_EVIDENCE, text, tuple(citation.number for citation in quoted)),)
+
+
+def not_named_note(name: UnknownName, *, chosen: bool) -> Note:
+    """A document that the question asks for beside others, and that is not there."""
+    return Note(NoteKind.NOT_NAMED, f"{no_document_names([name], chosen=chosen)} {nearest_sentence([name])}")
+
+
+def no_document_names(names: Sequence[UnknownName], *, chosen: bool) -> str:
+    """Says that no document bears the names; none of those searched, if the question chose which."""
+    among = " among those searched" if chosen else ""
+    return f"No document{among} names {either([f'“{name.text}”' for name in names])}."
+
+
+def either(items: Sequence[str]) -> str:
+    """The items as a choice, each once: `“a”, “b” or “c”`."""
+    *others, last = dict.fromkeys(items)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def nearest_sentence(names: Sequence[UnknownName]) -> str:
+    """The names that documents do bear."""
+    alike = [f"“{name}”" for name in dict.fromkeys(near for name in names for near in name.nearest)]
+    if not alike:
+        return "No name in the documents is spelled like it."
+    return f"Spelled most like it {'is' if len(alike) == 1 else 'are'} {_listed(alike)}."
+
+
+def document_silent_note(label: str) -> Note:
+    """One of several documents that the question names, which does not answer it."""
+    return Note(NoteKind.DOCUMENT_SILENT, f"“{label}” does not address this.")
+
+
+def found_in_note(documents: int) -> Note:
+    """A question that names no document."""
+    text = f"The question names no document; passages that bear on it were found in {documents} documents."
+    return Note(NoteKind.FOUND_IN, text)
 
 
 UNCALIBRATED = Note(

@@ -51,6 +51,9 @@ class Progress:
     """Definitions that are in the context."""
     dropped: tuple[Dropped, ...] = ()
     """Statements of the model that did not leave, and why."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What to call documents that are shown together with others, by id; those that are not called by their
+    own."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Time of each stage so far."""
     answer: Answer | None = None

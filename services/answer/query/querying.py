@@ -2,12 +2,13 @@
 
 One generator of events carries it all; the unary answer is its last event. A refusal is an event like any
 other, an error is an exception. No event with content leaves before the audit record is on disk. With a chat
-model two calls of it are on the way: one grades, one answers.
+model two calls of it are on the way: one grades, one answers; each document that a question names beside
+others is asked by two of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
@@ -15,16 +16,18 @@ from chassis.auth import Caller
 from chassis.telemetry import stage
 from corpus.labels import labels_of
 from inference.tokens import TokenCounter
-from services.answer.answers import Answer, DryRun, GateDecision, GateRule, Outcome, RefusalReason
+from services.answer.answers import Answer, DryRun, Note, Outcome, RefusalReason
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.contracts.answer import CONTRACT
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Found
 from services.answer.evidence.grading import clause_of
 from services.answer.evidence.policy import Policy
-from services.answer.query import refusing
+from services.answer.query import documents, notes, refusing
+from services.answer.query.concluding import Concluding
+from services.answer.query.documents import Part
 from services.answer.query.drafting import Drafting
-from services.answer.query.estimating import Estimates
+from services.answer.query.estimating import Estimates, by_stage
 from services.answer.query.events import (
     Completed,
     Estimated,
@@ -68,7 +71,8 @@ class Querying:
         self._policy = policy
         self._tasks = tasks
         self._judge = Judge(completer, policy)
-        self._drafting = Drafting(retrieval, completer, counter, policy, signer)
+        drafting = Drafting(retrieval, completer, counter, policy, signer)
+        self._concluding = Concluding(self._judge, drafting)
 
     async def answer(self, question: Question, caller: Caller) -> Response:
         """The whole answer: the last event of `events`."""
@@ -88,21 +92,24 @@ class Querying:
             progress = self._begin(task, question)
             check(question)
             with progress.stage("retrieve"):
-                found = progress.found = await self._search(question)
-            task.run.chunks_retrieved = len(found.candidates)
-            yield _retrieved(found)
+                found = progress.found = await self._search(question, route=not question.everywhere)
+                parts = await self._parts(progress, found)
+            task.run.chunks_retrieved = sum(len(part.found.candidates) for part in parts)
+            yield _retrieved(found, parts)
             if question.dry_run:
-                dry_run = await self._estimate(task, question, found)
+                dry_run = await self._estimate(task, parts)
                 response = self._respond(task, progress, found, dry_run)
                 await _record(task, response)
                 yield Estimated(dry_run)
                 yield Completed(response)
                 return
-            decision = await self._decide(task, progress, found)
+            for part in parts:
+                await self._concluding.decide(task, part.progress, part.found)
+            documents.gather(progress, parts)
             if question.grading:
                 yield _graded(progress)
-            yield Gated(decision)
-            answer = progress.answer = await self._conclude(task, progress, found, decision)
+            yield Gated(documents.best_of(parts).decision)
+            answer = progress.answer = await self._conclude(task, progress, found, parts)
             response = self._respond(task, progress, found, answer)
             await _record(task, response)
             for event in unfold(answer):
@@ -125,57 +132,53 @@ class Querying:
         task.run.debug = lambda: describe(progress)
         return progress
 
-    async def _search(self, question: Question) -> Found:
+    async def _search(self, question: Question, *, route: bool) -> Found:
         policy = self._policy
         return await self._retrieval.search(
             question,
             top_k=policy.pool,
             vector_k=policy.vector_k,
             keyword_k=policy.keyword_k,
-            route=not question.everywhere,
+            route=route,
         )
 
-    async def _estimate(self, task: Task, question: Question, found: Found) -> DryRun:
+    async def _parts(self, progress: Progress, found: Found) -> list[Part]:
+        """Each document that the question names on its own; all together when it names none, one, or many."""
+        if not documents.are_asked_apart(found):
+            return [Part(progress, found)]
+        labels = labels_of((await self._retrieval.live_documents(found.named)).values())
+        parts = []
+        for document_id in found.named:
+            part = documents.part_of(progress, document_id, labels)
+            asked = replace(part.question, query=found.clause_question)
+            parts.append(Part(part, await self._search(asked, route=False)))
+        return parts
+
+    async def _estimate(self, task: Task, parts: Sequence[Part]) -> DryRun:
         """What would be sent at most, without sending it."""
-        chunks = [candidate.chunk for candidate in found.candidates]
         estimates = Estimates(self._completer, self._counter, self._policy, task.ledger)
         stages = []
-        if chunks and self._judge.asks_model(question):
-            stages.append(estimates.grading(question.query, chunks))
-        if chunks and self._completer.configured:
-            passages, depth = map(whole, chunks), self._policy.definition_depth
-            definitions = await self._retrieval.find_definitions(question, found, passages, depth)
-            stages.append(estimates.answer(question.query, chunks, definitions))
-        return DryRun(tuple(stages))
+        for part in parts:
+            question, found = part.progress.question, part.found
+            chunks = [candidate.chunk for candidate in found.candidates]
+            if chunks and self._judge.asks_model(question):
+                stages.append(estimates.grading(question.query, chunks))
+            if chunks and self._completer.configured:
+                passages, depth = map(whole, chunks), self._policy.definition_depth
+                definitions = await self._retrieval.find_definitions(question, found, passages, depth)
+                stages.append(estimates.answer(question.query, chunks, definitions))
+        return DryRun(by_stage(stages))
 
-    async def _decide(self, task: Task, progress: Progress, found: Found) -> GateDecision:
-        """Grade the candidates, keep the best, and let the gate decide."""
-        with progress.stage("grade") as span:
-            ranking = await self._judge.rank(task, progress.question, found)
-            progress.ranked, progress.strong = ranking.ranked, ranking.strong
-            progress.kept = ranking.kept
-            progress.grader, progress.grading_failure = ranking.grader, ranking.failure
-            span.set_attributes(
-                {
-                    "clausegate.candidates": len(ranking.ranked),
-                    "clausegate.kept": len(ranking.kept),
-                    "clausegate.grader": ranking.grader,
-                    "clausegate.grading_failure": ranking.failure,
-                }
-            )
-        with progress.stage("gate") as span:
-            progress.gate = self._judge.decide(progress.question, found, ranking)
-            span.set_attribute("clausegate.gate.rule", progress.gate.rule.value)
-        return progress.gate
-
-    async def _conclude(self, task: Task, progress: Progress, found: Found, decision: GateDecision) -> Answer:
+    async def _conclude(self, task: Task, progress: Progress, found: Found, parts: Sequence[Part]) -> Answer:
         """The verified answer, or the refusal."""
-        if decision.passed:
-            drafted = await self._drafting.draft(task, progress, found)
-            return drafted if isinstance(drafted, Answer) else await self._refuse(progress, found, drafted)
-        nothing = decision.rule is GateRule.NOTHING_RETRIEVED
-        reason = RefusalReason.NO_CHUNKS_RETRIEVED if nothing else RefusalReason.CONFIDENCE_TOO_LOW
-        return await self._refuse(progress, found, reason)
+        for part in parts:
+            part.result = await self._concluding.conclude(task, part.progress, part.found, part.decision)
+        documents.gather(progress, parts)
+        result = documents.together(parts)
+        if isinstance(result, RefusalReason):
+            return await self._refuse(progress, found, result)
+        told = (*_notes_of_names(progress, found), *_notes_of_documents(progress, found))
+        return replace(result, notes=(*result.notes, *told))
 
     async def _refuse(self, progress: Progress, found: Found, reason: RefusalReason) -> Answer:
         assert progress.gate is not None
@@ -187,15 +190,22 @@ class Querying:
             ids = dict.fromkeys([*named, *(graded.candidate.chunk.document_id for graded in nearest)])
             labels = labels_of((await self._retrieval.live_documents(ids)).values())
             total = await self._retrieval.document_count(question.sources) if named else census.documents
+        absence = refusing.absence_evidence(census)
+        if reason is RefusalReason.NO_DOCUMENT_NAMED:
+            chosen = _is_chosen(question)
+            return Answer(
+                refusal=refusing.refuse_unknown(found.unknown_names, progress.gate, absence, chosen=chosen)
+            )
         refusal = refusing.refuse(
             reason,
             progress.gate,
             question,
-            refusing.absence_evidence(census),
+            absence,
             Named(tuple(labels[name] for name in named if name in labels), total),
         )
         clauses = tuple(clause_of(graded, graded.candidate.chunk, labels) for graded in nearest)
-        return Answer(refusal=replace(refusal, nearest_clauses=clauses))
+        missing = " ".join([refusal.missing, *(note.text for note in _notes_of_names(progress, found))])
+        return Answer(refusal=replace(refusal, missing=missing, nearest_clauses=clauses))
 
     def _respond(self, task: Task, progress: Progress, found: Found, result: Answer | DryRun) -> Response:
         with stage("render") as span:
@@ -237,8 +247,26 @@ async def _record(task: Task, response: Response) -> None:
     )
 
 
-def _retrieved(found: Found) -> Retrieved:
-    return Retrieved(found.normalized_query, len(found.candidates), tuple(found.routed), found.index_revision)
+def _notes_of_names(progress: Progress, found: Found) -> Iterator[Note]:
+    """Of the names in a question those that no document bears."""
+    chosen = _is_chosen(progress.question)
+    return (notes.not_named_note(name, chosen=chosen) for name in found.unknown_names)
+
+
+def _notes_of_documents(progress: Progress, found: Found) -> Iterator[Note]:
+    """In how many documents passages were found that bear on a question which names none."""
+    bearing = {graded.candidate.chunk.document_id for graded in progress.strong}
+    if not found.routed and not progress.question.document_ids and len(bearing) > 1:
+        yield notes.found_in_note(len(bearing))
+
+
+def _is_chosen(question: Question) -> bool:
+    return bool(question.sources or question.document_ids)
+
+
+def _retrieved(found: Found, parts: Sequence[Part]) -> Retrieved:
+    candidates = sum(len(part.found.candidates) for part in parts)
+    return Retrieved(found.normalized_query, candidates, tuple(found.routed), found.index_revision)
 
 
 def _graded(progress: Progress) -> Graded:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from corpus.stems import stems_of
 from services.answer.answers import AbsenceEvidence, GateDecision, GateRule, Refusal, RefusalReason, TermHits
-from services.answer.corpus import Census, Found
+from services.answer.corpus import Census, Found, UnknownName
+from services.answer.query import notes
 from services.answer.query.language import is_english
 from services.answer.questions import Question
 
@@ -79,7 +80,7 @@ def missing_sentence(reason: RefusalReason, gate: GateDecision, hits: Sequence[T
     if reason is RefusalReason.VALIDATION_FAILED:
         return "No statement stood the check of its quotes against the stored documents."
     if unknown := [f"“{hit.term}”" for hit in hits if hit.chunks == 0]:
-        return f"No passage mentions {_either(unknown)}."
+        return f"No passage mentions {notes.either(unknown)}."
     if reason is RefusalReason.NO_CHUNKS_RETRIEVED or gate.top_score is None:
         return "No passage has anything to do with the question."
     if gate.passed:
@@ -110,8 +111,19 @@ def silence(named: Named, searched: int) -> str:
     )
 
 
-def _either(items: Sequence[str]) -> str:
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
+def refuse_unknown(
+    names: Sequence[UnknownName], gate: GateDecision, absence: AbsenceEvidence, *, chosen: bool
+) -> Refusal:
+    """The refusal of a question for documents that are not there; `chosen`: of those that it was asked of."""
+    return Refusal(
+        reason=RefusalReason.NO_DOCUMENT_NAMED,
+        message=notes.no_document_names(names, chosen=chosen),
+        missing=notes.nearest_sentence(names),
+        gate=gate,
+        nearest_clauses=(),
+        absence=absence,
+        nearest_names=tuple(dict.fromkeys(near for name in names for near in name.nearest)),
+    )
 
 
 def refuse(

@@ -7,7 +7,7 @@ stays on one line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from corpus.citations import Citation
 from services.answer.answers import (
@@ -25,6 +25,7 @@ from services.answer.parts import JOINT, MARKER
 
 POSSIBLY_RELATED = "No passage clearly answers this question. Possibly related:"
 ALSO_RELATED = "Possibly related:"
+SILENT = "This document does not address it."
 PARAGRAPH = 400
 """Code points of a quote with what is shown of its paragraph; a longer quote stands alone."""
 MAX_NOTES = 5
@@ -44,17 +45,14 @@ such as `---`, `===`, `:-:`, `- a` and `12. a`."""
 def render_text(answer: Answer | DryRun) -> str:
     """One statement a line as `[SOURCE] text [1]`; what is only possibly related comes last, below a caveat.
 
+    Below the title of its document where the question names several; last the names that no document bears.
     For a refusal its message and what is missing, for a dry run what answering would cost.
     """
     if isinstance(answer, DryRun):
         return "\n".join([_total(answer), *map(_stage, answer.stages)])
     if answer.refusal is not None:
         return f"{answer.refusal.message} {answer.refusal.missing}"
-    return "\n".join(
-        line
-        for caveat, statements in _headed(answer)
-        for line in (*filter(None, [caveat]), *map(_statement, statements))
-    )
+    return "\n".join(_lines(answer))
 
 
 def render_markdown(answer: Answer | DryRun) -> str:
@@ -104,42 +102,56 @@ def _stage(estimate: StageEstimate) -> str:
     return f"{estimate.stage}: at most {sent:,} tokens to {estimate.model}, {back:,} back, {cost}"
 
 
-def _headed(answer: Answer) -> Iterator[tuple[str, list[Statement]]]:
-    """The statements, and behind them, below a caveat, those that nobody may take for an answer."""
-    firm = [statement for statement in answer.statements if not statement.possibly_related]
-    related = [statement for statement in answer.statements if statement.possibly_related]
+def _headed(statements: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
+    """Statements, and behind them, below a caveat, those that nobody may take for an answer."""
+    firm = [statement for statement in statements if not statement.possibly_related]
+    related = [statement for statement in statements if statement.possibly_related]
     if firm:
         yield "", firm
     if related:
         yield ALSO_RELATED if firm else POSSIBLY_RELATED, related
 
 
+def _groups(answer: Answer) -> Iterator[tuple[str, Sequence[Statement]]]:
+    """The statements of each document that the question names, below its label; else all of them."""
+    if not answer.documents:
+        yield "", answer.statements
+    for document in answer.documents:
+        yield document.label, [answer.statements[number - 1] for number in document.statement_numbers]
+
+
+def _lines(answer: Answer) -> Iterator[str]:
+    for label, statements in _groups(answer):
+        if label:
+            yield f"{label}:"
+        if not statements:
+            yield SILENT
+        for caveat, group in _headed(statements):
+            yield from (*filter(None, [caveat]), *map(_statement, group))
+    yield from _not_named(answer)
+
+
 def _items(answer: Answer) -> Iterator[str]:
-    for caveat, statements in _headed(answer):
-        if caveat:
-            yield f"\n{caveat}\n" if caveat == ALSO_RELATED else f"{caveat}\n"
-        yield from (f"- {_escaped(_statement(statement))}" for statement in statements)
+    for number, (label, statements) in enumerate(_groups(answer)):
+        if label:
+            yield "\n" * bool(number) + f"**{_escaped(label)}**\n"
+        if not statements:
+            yield SILENT
+        for caveat, group in _headed(statements):
+            if caveat:
+                yield f"\n{caveat}\n" if caveat == ALSO_RELATED else f"{caveat}\n"
+            yield from (f"- {_escaped(_statement(statement))}" for statement in group)
+    yield from (f"\n{_escaped(line)}" for line in _not_named(answer))
+
+
+def _not_named(answer: Answer) -> Iterator[str]:
+    return (note.text for note in answer.notes if note.kind is NoteKind.NOT_NAMED)
 
 
 def _short_answer(answer: Answer) -> Iterator[str]:
     """The blocks of the short form."""
-    citations = {citation.number: citation for citation in answer.citations}
-    document = ""
-    for caveat, statements in _headed(answer):
-        if caveat:
-            yield caveat
-        numbers = dict.fromkeys(n for statement in statements for n in statement.citation_numbers)
-        cited = [citations[number] for number in numbers]
-        if not document:
-            document = cited[0].document
-            yield _in_paragraph(cited[0], answer.supporting_clauses)
-            yield _escaped(_head(cited.pop(0)))
-        lines = []
-        for citation in cited:
-            lines.append(_citation(citation, within=citation.document == document))
-            document = citation.document
-        if lines:
-            yield "\n".join(lines)
+    for _, statements in _groups(answer):
+        yield from _short_statements(statements, answer)
     warnings = [note for note in answer.notes if note.kind not in INFORMING]
     lines = [f"- {_escaped(_note(note))}" for note in warnings[:MAX_NOTES]]
     if len(warnings) > MAX_NOTES:
@@ -152,6 +164,27 @@ def _short_answer(answer: Answer) -> Iterator[str]:
         _counted(len(answer.notes) - len(warnings[:MAX_NOTES]), "note"),
     )
     yield _folded(*folded)
+
+
+def _short_statements(statements: Sequence[Statement], answer: Answer) -> Iterator[str]:
+    """The first quote in its paragraph, and a line for each further one."""
+    citations = {citation.number: citation for citation in answer.citations}
+    document = ""
+    for caveat, group in _headed(statements):
+        if caveat:
+            yield caveat
+        numbers = dict.fromkeys(n for statement in group for n in statement.citation_numbers)
+        cited = [citations[number] for number in numbers]
+        if not document:
+            document = cited[0].document
+            yield _in_paragraph(cited[0], answer.supporting_clauses)
+            yield _escaped(_head(cited.pop(0)))
+        lines = []
+        for citation in cited:
+            lines.append(_citation(citation, within=citation.document == document))
+            document = citation.document
+        if lines:
+            yield "\n".join(lines)
 
 
 def _short_refusal(refusal: Refusal) -> Iterator[str]:

@@ -51,6 +51,7 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         dry_run=to_message(response.dry_run, answer_pb2.DryRun) if response.dry_run else None,
         outcome=outcome_to_wire(response.outcome),
         definitions_left_out=answer.definitions_left_out,
+        documents=[to_message(document, answer_pb2.DocumentAnswer) for document in answer.documents],
     )
 
 

@@ -168,11 +168,15 @@ class Citations:
         documents: Mapping[str, Document],
         origin: Origin,
         signer: Signer,
+        labels: Mapping[str, str] | None = None,
     ) -> None:
-        """`chunks` and `documents` as they stand in the index now, by id; what is gone is absent."""
+        """`chunks` and `documents` as they stand in the index now, by id; what is gone is absent.
+
+        `labels`, by document id, take the place of what documents are called by themselves.
+        """
         self._chunks = chunks
         self._documents = documents
-        self.labels: Mapping[str, str] = labels_of(documents.values())
+        self.labels: Mapping[str, str] = {**labels_of(documents.values()), **(labels or {})}
         """What people call the documents, by id."""
         self._origin = origin
         self._signer = signer

@@ -9,6 +9,7 @@ from services.answer.answers import (
     AbsenceEvidence,
     Answer,
     DefinitionInUse,
+    DocumentAnswer,
     GateDecision,
     GateRule,
     GateTier,
@@ -29,6 +30,10 @@ from services.answer.query.events import (
     unfold,
 )
 
+DOCUMENTS = (
+    (),
+    (DocumentAnswer("a/b", "B", Outcome.ANSWERED, (1,)), DocumentAnswer("a/c", "C", Outcome.REFUSED)),
+)
 CERTIFICATE = Certificate("d" * 64, "q" * 64, "g", "extractive", "", "", "c" * 64)
 DECISION = GateDecision(True, False, GateTier.GRADED, GateRule.BELOW_THRESHOLD, 0.1, 0.2, 1, 0, None, True)
 REFUSAL = Refusal(
@@ -67,6 +72,7 @@ def answers(draw) -> Answer:
         parts.append(content(kind, (*old, *range(used + 1, used + new + 1))))
         used += new
     return Answer(
+        documents=draw(st.sampled_from(DOCUMENTS)),
         citations=tuple(citation(number) for number in range(1, used + 1)),
         statements=tuple(part for part in parts if isinstance(part, Statement)),
         definitions=tuple(part for part in parts if isinstance(part, DefinitionInUse)),
@@ -77,12 +83,13 @@ def answers(draw) -> Answer:
 
 def fold(events):
     """The answer that events tell; stages add nothing to it."""
-    clauses, refusal, citations, left_out = (), None, (), 0
+    clauses, documents, refusal, citations, left_out = (), (), None, (), 0
     contents = {Statement: (), DefinitionInUse: (), Note: ()}
     for event in events:
         match event:
             case SupportingClauses():
-                clauses, left_out = event.clauses, event.definitions_left_out
+                clauses, documents = event.clauses, event.documents
+                left_out = event.definitions_left_out
             case Refused():
                 refusal = event.refusal
             case Validated():
@@ -97,6 +104,7 @@ def fold(events):
         notes=notes,
         refusal=refusal,
         definitions_left_out=left_out,
+        documents=documents,
     )
 
 

@@ -13,12 +13,14 @@ from services.answer.answers import (
     AbsenceEvidence,
     Answer,
     DefinitionInUse,
+    DocumentAnswer,
     DryRun,
     GateDecision,
     GateRule,
     GateTier,
     Note,
     NoteKind,
+    Outcome,
     Refusal,
     RefusalReason,
     StageEstimate,
@@ -348,3 +350,43 @@ WORDS_OF = st.text(alphabet="-=+*_~`#>|:.()[]<>!&;\\“” 12abC\n", min_size=1,
 def test_what_is_bold_is_exactly_the_quote(before, quote, after):
     bold, _ = bold_in(render_markdown(in_paragraph(before, quote, after)))
     assert bold == [" ".join(quote.split())]
+
+
+SEVERAL = dataclasses.replace(
+    ANSWER,
+    statements=(
+        *ANSWER.statements,
+        Statement("It may change.", ("CME",), (2,), possibly_related=True),
+    ),
+    notes=(Note(NoteKind.NOT_NAMED, "No document names “Microsoft”."),),
+    documents=(
+        DocumentAnswer("cme/fees.pdf", "Fee Schedule", Outcome.ANSWERED, (1,)),
+        DocumentAnswer("cme/a.txt", "Notice (a.txt)", Outcome.RELATED, (2,)),
+        DocumentAnswer("cme/b.txt", "Notice (b.txt)", Outcome.REFUSED),
+    ),
+)
+
+
+def test_several_documents_stand_below_their_titles_and_names_of_none_come_last():
+    assert render_text(SEVERAL).splitlines() == [
+        "Fee Schedule:",
+        "[CME] The fee is USD 100 per month. [1]",
+        "Notice (a.txt):",
+        "No passage clearly answers this question. Possibly related:",
+        "[CME] It may change. [2]",
+        "Notice (b.txt):",
+        "This document does not address it.",
+        "No document names “Microsoft”.",
+    ]
+
+
+def test_several_documents_are_headed_in_markdown():
+    answer = render_markdown_full(SEVERAL).partition("## Supporting")[0]
+    assert [line for line in answer.splitlines() if line.startswith("**")] == [
+        "**Fee Schedule**",
+        "**Notice (a.txt)**",
+        "**Notice (b.txt)**",
+    ]
+    html = MarkdownIt().render(answer)
+    assert html.count("<strong>") == 3
+    assert html.count("<li>") == 2

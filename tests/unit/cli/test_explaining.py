@@ -111,3 +111,16 @@ def test_what_was_not_reached_is_not_shown():
         "Time and cost",
         "Records",
     ]
+
+
+def test_a_name_that_no_document_bears_leaves_nothing_searched():
+    message = "No document names “Microsoft”."
+    refusal = answer_pb2.Refusal(
+        reason=answer_pb2.REFUSAL_REASON_NO_DOCUMENT_NAMED,
+        message=message,
+        gate=answer_pb2.GateDecision(enabled=True, rule=answer_pb2.GATE_RULE_NOTHING_RETRIEVED),
+    )
+    text = explained(refusal)
+    assert f"nothing was searched: {message}" in text
+    assert "all in scope were searched" not in text
+    assert "the question asks for a document by a name that none searched bears" in text

@@ -113,6 +113,29 @@ def test_a_refusal_shows(part):
     assert part in shown(REFUSAL)
 
 
+def test_each_of_several_documents_has_its_statements_below_its_title():
+    related = {"text": "Fees may change.", "citationNumbers": [2], "possiblyRelated": True}
+    documents = [
+        {"documentId": "a/b", "label": "Lease", "outcome": "OUTCOME_ANSWERED", "statementNumbers": [1]},
+        {"documentId": "a/c", "label": "Note", "outcome": "OUTCOME_RELATED", "statementNumbers": [2]},
+        {"documentId": "a/d", "label": "Deed", "outcome": "OUTCOME_REFUSED"},
+    ]
+    statements = [*ANSWER["statements"], related]
+    panel = shown({**ANSWER, "statements": statements, "documents": documents})
+    places = [
+        panel.index(text)
+        for text in (
+            "Answer · Lease",
+            QUOTE,
+            "Possibly related · Note",
+            "Fees may change.",
+            "Not addressed · Deed",
+            "a/d",
+        )
+    ]
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("response", [ANSWER, REFUSAL])
 @pytest.mark.parametrize("full", [True, False])

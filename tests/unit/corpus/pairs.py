@@ -63,12 +63,14 @@ PAIRS: list[tuple[type, Any]] = [
     (answer.Window, retrieval_service_pb2.WindowMatch),
     (answer.ResolvedDefinition, retrieval_service_pb2.ResolvedDefinition),
     (answer.TermCount, retrieval_service_pb2.TermCount),
+    (answer.UnknownName, retrieval_service_pb2.UnknownName),
     (answer.Census, retrieval_service_pb2.CountTermsResponse),
     (answer.Project, project_service_pb2.Project),
     (article.ArticleClaim, article_pb2.ArticleClaim),
     (article.Article, article_pb2.Article),
     (answers.Statement, answer_pb2.Statement),
     (answers.SupportingClause, answer_pb2.SupportingClause),
+    (answers.DocumentAnswer, answer_pb2.DocumentAnswer),
     (answers.DefinitionInUse, answer_pb2.DefinitionInUse),
     (answers.Note, answer_pb2.Note),
     (answers.Refusal, answer_pb2.Refusal),
@@ -88,6 +90,7 @@ PAIRS: list[tuple[type, Any]] = [
     (evidence.WindowMatch, retrieval_service_pb2.WindowMatch),
     (routes.UnknownName, retrieval_service_pb2.UnknownName),
     (routing.Routed, retrieval_service_pb2.RoutedDocument),
+    (routes.UnknownName, retrieval_service_pb2.UnknownName),
     (retrieval.Project, project_service_pb2.Project),
 ]
 

@@ -1,0 +1,49 @@
+"""What the passages found for a question come to: graded, gated, and answered from or not."""
+
+from __future__ import annotations
+
+from services.answer.answers import Answer, GateDecision, GateRule, RefusalReason
+from services.answer.corpus import Found
+from services.answer.query.drafting import Drafting
+from services.answer.query.judging import Judge
+from services.answer.query.progress import Progress
+from services.answer.records.tasks import Task
+
+
+class Concluding:
+    """Judges what was found, and answers from it."""
+
+    def __init__(self, judge: Judge, drafting: Drafting) -> None:
+        self._judge = judge
+        self._drafting = drafting
+
+    async def decide(self, task: Task, progress: Progress, found: Found) -> GateDecision:
+        """Grade the candidates, keep the best, and let the gate decide."""
+        with progress.stage("grade") as span:
+            ranking = await self._judge.rank(task, progress.question, found)
+            progress.ranked, progress.strong = ranking.ranked, ranking.strong
+            progress.kept = ranking.kept
+            progress.grader, progress.grading_failure = ranking.grader, ranking.failure
+            span.set_attributes(
+                {
+                    "clausegate.candidates": len(ranking.ranked),
+                    "clausegate.kept": len(ranking.kept),
+                    "clausegate.grader": ranking.grader,
+                    "clausegate.grading_failure": ranking.failure,
+                }
+            )
+        with progress.stage("gate") as span:
+            progress.gate = self._judge.decide(progress.question, found, ranking)
+            span.set_attribute("clausegate.gate.rule", progress.gate.rule.value)
+        return progress.gate
+
+    async def conclude(
+        self, task: Task, progress: Progress, found: Found, decision: GateDecision
+    ) -> Answer | RefusalReason:
+        """The verified answer, or why there is none."""
+        if decision.passed:
+            return await self._drafting.draft(task, progress, found)
+        if found.names_only_unknown:
+            return RefusalReason.NO_DOCUMENT_NAMED
+        nothing = decision.rule is GateRule.NOTHING_RETRIEVED
+        return RefusalReason.NO_CHUNKS_RETRIEVED if nothing else RefusalReason.CONFIDENCE_TOO_LOW
