@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from chassis.errors import Unavailable
 from chassis.limits.concurrency import Threads
+from inference.bert.graph import BertShape
+from inference.bert.session import Session
 from inference.embedding.fetch import FILES, LOCAL_MODEL
-from inference.embedding.graph import BertShape, build_graph
+from inference.embedding.graph import build_graph
 from inference.embedding.model import TokenSpans
 from inference.texts import encodable
 
@@ -49,7 +50,7 @@ class LocalEmbedding:
             shape = _read_shape(folder / "config.json")
             tokenizer = (folder / "tokenizer.json").read_text("utf-8")
             self._last_token: int = json.loads(tokenizer)["model"]["vocab"]["[SEP]"]
-            self._session = _open_session(weights, shape)
+            self._session = Session(build_graph(weights, shape), weights)
         except (ValueError, KeyError) as error:
             raise ModelUnavailable(f"{folder} does not hold {LOCAL_MODEL} in float32: {error}") from error
         self._tokenizer = Tokenizer.from_str(tokenizer)
@@ -104,7 +105,7 @@ class LocalEmbedding:
         for index, row in enumerate(rows):
             ids[index, : len(row)] = row
             mask[index, : len(row)] = 1
-        vectors: NDArray[np.float32] = self._session.run(["embedding"], {"ids": ids, "mask": mask})[0]
+        (vectors,) = self._session.run(ids=ids, mask=mask)
         return vectors
 
     def _limited(self, encoding: Encoding) -> list[int]:
@@ -119,8 +120,7 @@ def _find(folder: Path) -> Path:
             f"the embedding model {LOCAL_MODEL} is not in {folder}: {', '.join(missing)} missing. "
             "Fetch it with `clausegate fetch-model`, or name a folder that holds it: CLAUSEGATE_MODEL_DIR."
         )
-    # onnxruntime refuses weights that it reaches through a symbolic link.
-    return (folder / "model.safetensors").resolve()
+    return folder / "model.safetensors"
 
 
 def _read_shape(config_file: Path) -> BertShape:
@@ -133,13 +133,3 @@ def _read_shape(config_file: Path) -> BertShape:
         dimension=config["hidden_size"],
         epsilon=config["layer_norm_eps"],
     )
-
-
-def _open_session(weights: Path, shape: BertShape) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.add_session_config_entry(
-        "session.model_external_initializers_file_folder_path", str(weights.parent)
-    )
-    graph = build_graph(weights, shape).SerializeToString()
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
