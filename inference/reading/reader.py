@@ -1,0 +1,125 @@
+"""The reader on the processor of this process: no key and no network."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from chassis.errors import CannotStart, Exhausted, Unavailable
+from chassis.limits.concurrency import FairQueue, Threads
+from chassis.telemetry import stage
+from inference.bert.graph import BertShape
+from inference.bert.session import Session
+from inference.reading.graph import READER_SHAPE, build_graph
+from inference.reading.passages import Passage, Reading, Row, Rows
+
+WEIGHTS, DESCRIPTION, VOCABULARY = "reader.safetensors", "reader.json", "tokenizer.json"
+"""The reader's files: the description names the SHA-256 of the other two."""
+DIGESTS = {WEIGHTS: "sha256", VOCABULARY: "vocabulary sha256"}
+"""What the description calls the digest of each."""
+QUESTIONS_AT_ONCE = 2
+"""Questions that are read at once: one alone would leave a core idle at its end."""
+QUESTIONS_WAITING = 64
+RETRY_AFTER_SECONDS = 1.0
+
+
+class ReaderBroken(CannotStart):
+    """A file of the reader is not the one that its description names; the message says which."""
+
+
+class ReaderQueueFull(Exhausted):
+    """No more questions may wait for the reader."""
+
+    reason = "OVERLOADED"
+
+
+class ReaderTooSlow(Unavailable):
+    """The reader has not read all passages in the time that it has for a question."""
+
+    reason = "UPSTREAM_UNAVAILABLE"
+
+
+class Reader:
+    """Reads passages. A run takes one of its threads; the loop that asks is never held up."""
+
+    def __init__(
+        self, folder: Path, deadline_seconds: float, threads: int = 0, shape: BertShape = READER_SHAPE
+    ) -> None:
+        """Load the files in `folder`; `threads` 0 means one for each core.
+
+        A question that takes more than `deadline_seconds`, its waiting among it, is given up. Raises
+        `ReaderBroken`.
+        """
+        self.name = f"reader-{_checked(folder)[:12]}"
+        try:
+            self._session = Session(build_graph(folder / WEIGHTS, shape), folder / WEIGHTS)
+            self._rows = Rows(Tokenizer.from_file(str(folder / VOCABULARY)))
+        except (KeyError, ValueError) as error:
+            raise ReaderBroken(f"{folder} does not hold a reader: {error}") from error
+        self._deadline_seconds = deadline_seconds
+        self._queue = FairQueue("reader", QUESTIONS_AT_ONCE, QUESTIONS_WAITING, _full)
+        self._threads = Threads(threads or os.cpu_count() or 1, "read-passages")
+
+    async def read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
+        """A reading of each passage, in order. Cancelling drops those that have not begun.
+
+        Raises `ReaderQueueFull` and `ReaderTooSlow`.
+        """
+        if not passages:
+            return []
+        with stage("read") as span:
+            span.set_attributes({"clausegate.passages": len(passages), "clausegate.reader": self.name})
+            try:
+                async with asyncio.timeout(self._deadline_seconds), self._queue.turn():
+                    return await self._read(question, passages)
+            except TimeoutError as error:
+                limit = f"{self._deadline_seconds:g} s"
+                raise ReaderTooSlow(f"The reader has not read all passages in {limit}.") from error
+
+    async def close(self) -> None:
+        """Release threads; safe to call twice. Work that has not begun is dropped."""
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+
+    async def _read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
+        loop = asyncio.get_running_loop()
+        rows = await loop.run_in_executor(self._threads, self._rows.of, question, passages)
+        # One passage in each run: several are no faster, and would have to be padded to one length.
+        runs = (loop.run_in_executor(self._threads, self._run, row) for row in rows)
+        return await asyncio.gather(*runs)
+
+    def _run(self, row: Row) -> Reading:
+        ids = np.array([row.ids], np.int64)
+        types = np.zeros_like(ids)
+        types[0, row.begin :] = 1
+        answers, evidence = self._session.run(ids=ids, mask=np.ones_like(ids), types=types)
+        return row.reading(answers[0], evidence[0])
+
+
+def _checked(folder: Path) -> str:
+    """The SHA-256 of the weights, once all files are those that the description names."""
+    try:
+        described = json.loads((folder / DESCRIPTION).read_text("utf-8"))
+        wrong = [name for name, digest in DIGESTS.items() if _sha256(folder / name) != described[digest]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReaderBroken(f"{folder} does not hold a reader: {error}") from error
+    if wrong:
+        raise ReaderBroken(f"{folder / wrong[0]} is not the file that {DESCRIPTION} beside it names")
+    return str(described[DIGESTS[WEIGHTS]])
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _full() -> ReaderQueueFull:
+    return ReaderQueueFull(
+        "Too many questions wait for the reader already.", retry_after_seconds=RETRY_AFTER_SECONDS
+    )
