@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import mmap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 HEADER_LENGTH_BYTES = 8
 """A safetensors file begins with the length of its JSON header, little-endian; after it come the tensors."""
@@ -15,6 +17,8 @@ SCALE = ".scale"
 """What the name of a tensor of 8-bit integers ends in that holds its rows' scales, float32: (rows,)."""
 KINDS: dict[str, type[np.generic]] = {"F32": np.float32, "I8": np.int8}
 """What the format calls the kinds of numbers that are read here."""
+
+Kind = TypeVar("Kind", np.float32, np.int8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +33,16 @@ class Place:
 
 
 class Weights:
-    """The places of the tensors of a file; the tensors themselves are not read."""
+    """A file that is mapped into memory: of its tensors is read what is asked for."""
 
     def __init__(self, file: Path) -> None:
         """Read the header. Raises `KeyError` and `ValueError` when the file is broken or cut off."""
-        # onnxruntime refuses weights that it reaches through a symbolic link.
-        self.file = file.resolve()
-        size = file.stat().st_size
         with file.open("rb") as opened:
-            length = int.from_bytes(opened.read(HEADER_LENGTH_BYTES), "little")
-            header = json.loads(opened.read(min(length, size)))
-        begin = HEADER_LENGTH_BYTES + length
+            # A copy of what is written to, which nothing is: OpenVINO takes no arrays that are read-only.
+            self._mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY)
+        length = int.from_bytes(self._mapped[:HEADER_LENGTH_BYTES], "little")
+        begin, size = HEADER_LENGTH_BYTES + length, len(self._mapped)
+        header = json.loads(self._mapped[HEADER_LENGTH_BYTES : min(begin, size)])
         self._places = {
             name: _place(entry, begin) for name, entry in header.items() if name != "__metadata__"
         }
@@ -50,12 +53,30 @@ class Weights:
         """Whether a tensor is of 8-bit integers. Raises `KeyError`."""
         return KINDS.get(self._places[name].kind) is np.int8
 
-    def place(self, name: str, kind: type[np.generic]) -> Place:
-        """Where a tensor of these numbers lies. Raises `KeyError`, and `ValueError` when it is of others."""
+    def array(self, name: str, kind: type[Kind]) -> NDArray[Kind]:
+        """A tensor as it is kept: 8-bit integers without their scale.
+
+        Raises `KeyError`, and `ValueError` when its numbers are of another kind.
+        """
         place = self._places[name]
         if KINDS.get(place.kind) is not kind:
             raise ValueError(f"{name} is {place.kind}, not {kind.__name__}")
-        return place
+        count = int(np.prod(place.shape, dtype=np.int64))
+        return np.frombuffer(self._mapped, kind, count, place.offset).reshape(place.shape)
+
+    def scales(self, name: str) -> NDArray[np.float32]:
+        """What each row of a tensor of 8-bit integers is multiplied by: (rows, 1). Raises as `array` does."""
+        return self.array(name + SCALE, np.float32).reshape(-1, 1)
+
+    def floats(self, name: str) -> NDArray[np.float32]:
+        """A tensor in float32, whatever it is kept in. Raises as `array` does."""
+        if not self.is_quantised(name):
+            return self.array(name, np.float32)
+        return self.array(name, np.int8) * self.scales(name)
+
+    def release(self) -> None:
+        """Give back the memory of what was read; what is asked for again is read again."""
+        self._mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class _Entry(TypedDict):

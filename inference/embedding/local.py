@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 on onnxruntime, in this process: 384 dimensions, float32, no key and no network."""
+"""all-MiniLM-L6-v2 on OpenVINO, in this process: 384 dimensions, float32, no key and no network."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from chassis.errors import Unavailable
 from chassis.limits.concurrency import Threads
 from inference.bert.graph import BertShape
 from inference.bert.session import Session
+from inference.bert.weights import Weights
 from inference.embedding.fetch import FILES, LOCAL_MODEL
 from inference.embedding.graph import build_graph
 from inference.embedding.model import TokenSpans
@@ -23,8 +25,6 @@ from inference.texts import encodable
 
 MAX_TOKENS = 256
 """The model was trained on no more. Its tokenizer file says 128, which would lose half of every window."""
-BATCH_SIZE = 8
-"""Texts in one run. Larger batches only add padding: the cores are busy already."""
 
 
 class ModelUnavailable(Unavailable):
@@ -33,63 +33,64 @@ class ModelUnavailable(Unavailable):
     reason = "UPSTREAM_UNAVAILABLE"
 
 
+class _Lane(NamedTuple):
+    """What embeds one kind of text."""
+
+    session: Session
+    threads: Threads
+
+
 class LocalEmbedding:
     """An `EmbeddingModel`. Passages share `threads` threads, one run each; questions have one of their own.
 
-    A run takes one thread and many may go on at once, so a question never waits for passages to end; with all
-    cores busy with them it takes 6 to 12 ms instead of 5.
+    Each kind has a session of its own, so a question never waits for passages to end.
     """
 
     name = LOCAL_MODEL
     max_tokens = MAX_TOKENS
 
-    def __init__(self, folder: Path, threads: int = 0) -> None:
-        """Read the model from `folder`; `threads` 0 means one for each core. Raises `ModelUnavailable`."""
-        weights = _find(folder)
+    def __init__(self, folder: Path, threads: int = 0, precision: str = "") -> None:
+        """Read the model from `folder`; `threads` 0 means one for each core, `precision` is the session's.
+
+        Raises `ModelUnavailable`.
+        """
+        file = _find(folder)
         try:
             shape = _read_shape(folder / "config.json")
             tokenizer = (folder / "tokenizer.json").read_text("utf-8")
             self._last_token: int = json.loads(tokenizer)["model"]["vocab"]["[SEP]"]
-            self._session = Session(build_graph(weights, shape), weights)
+            weights = Weights(file)
+            graph = build_graph(weights, shape)
         except (ValueError, KeyError) as error:
             raise ModelUnavailable(f"{folder} does not hold {LOCAL_MODEL} in float32: {error}") from error
         self._tokenizer = Tokenizer.from_str(tokenizer)
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.dimension = shape.dimension
-        self._passages = Threads(threads or os.cpu_count() or 1, "embed-passages")
-        self._questions = Threads(1, "embed-question")
+        threads = threads or os.cpu_count() or 1
+        self._passages = _Lane(Session(graph, threads, precision), Threads(threads, "embed-passages"))
+        self._questions = _Lane(Session(graph, 1, precision), Threads(1, "embed-question"))
+        weights.release()
+        self.precision = self._questions.session.precision
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See `EmbeddingModel.embed`. Cancelling drops the batches that have not begun."""
-        vectors = np.empty((len(texts), self.dimension), np.float32)
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        parts = [order[start : start + BATCH_SIZE] for start in range(0, len(order), BATCH_SIZE)]
-        loop = asyncio.get_running_loop()
-        runs = [
-            loop.run_in_executor(self._passages, self._run, [texts[index] for index in part])
-            for part in parts
-        ]
-        for part, batch in zip(parts, await asyncio.gather(*runs), strict=True):
-            vectors[part] = batch
-        return vectors
+        """See `EmbeddingModel.embed`. Cancelling drops the texts that have not begun."""
+        vectors = await asyncio.gather(*(self._embed(self._passages, text) for text in texts))
+        return np.array(vectors, np.float32).reshape(-1, self.dimension)
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """See `EmbeddingModel.embed_query`; about 5 ms."""
-        loop = asyncio.get_running_loop()
-        vectors = await loop.run_in_executor(self._questions, self._run, [text])
-        vector: NDArray[np.float32] = vectors[0]
-        return vector
+        """See `EmbeddingModel.embed_query`; about 3 ms."""
+        return await self._embed(self._questions, text)
 
     async def token_spans(self, texts: Sequence[str]) -> list[TokenSpans]:
         """See `EmbeddingModel.token_spans`."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._passages, self._spans, texts)
+        return await loop.run_in_executor(self._passages.threads, self._spans, texts)
 
     async def close(self) -> None:
         """See `EmbeddingModel.close`."""
-        for executor in (self._passages, self._questions):
-            await asyncio.to_thread(executor.shutdown, cancel_futures=True)
+        for lane in (self._passages, self._questions):
+            await asyncio.to_thread(lane.threads.shutdown, cancel_futures=True)
 
     def _spans(self, texts: Sequence[str]) -> list[TokenSpans]:
         encodings = self._tokenizer.encode_batch(
@@ -97,16 +98,13 @@ class LocalEmbedding:
         )
         return [tuple(encoding.offsets) for encoding in encodings]
 
-    def _run(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        encodings = self._tokenizer.encode_batch([encodable(text) for text in texts])
-        rows = [self._limited(encoding) for encoding in encodings]
-        ids = np.zeros((len(rows), max(map(len, rows))), np.int64)
-        mask = np.zeros_like(ids)
-        for index, row in enumerate(rows):
-            ids[index, : len(row)] = row
-            mask[index, : len(row)] = 1
-        (vectors,) = self._session.run(ids=ids, mask=mask)
-        return vectors
+    async def _embed(self, lane: _Lane, text: str) -> NDArray[np.float32]:
+        return await asyncio.get_running_loop().run_in_executor(lane.threads, self._run, lane.session, text)
+
+    def _run(self, session: Session, text: str) -> NDArray[np.float32]:
+        (vectors,) = session.run(self._limited(self._tokenizer.encode(encodable(text))))
+        vector: NDArray[np.float32] = vectors[0]
+        return vector
 
     def _limited(self, encoding: Encoding) -> list[int]:
         ids: list[int] = encoding.ids

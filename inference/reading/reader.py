@@ -9,7 +9,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from tokenizers import Tokenizer
 
 from chassis.errors import CannotStart, Exhausted, Unavailable
@@ -17,6 +16,7 @@ from chassis.limits.concurrency import FairQueue, Threads
 from chassis.telemetry import stage
 from inference.bert.graph import BertShape
 from inference.bert.session import Session
+from inference.bert.weights import Weights
 from inference.reading.graph import READER_SHAPE, build_graph
 from inference.reading.passages import Passage, Reading, Row, Rows
 
@@ -50,22 +50,30 @@ class Reader:
     """Reads passages. A run takes one of its threads; the loop that asks is never held up."""
 
     def __init__(
-        self, folder: Path, deadline_seconds: float, threads: int = 0, shape: BertShape = READER_SHAPE
+        self,
+        folder: Path,
+        deadline_seconds: float,
+        threads: int = 0,
+        shape: BertShape = READER_SHAPE,
+        precision: str = "",
     ) -> None:
-        """Load the files in `folder`; `threads` 0 means one for each core.
+        """Load the files in `folder`; `threads` 0 means one for each core, `precision` is the session's.
 
         A question that takes more than `deadline_seconds`, its waiting among it, is given up. Raises
         `ReaderBroken`.
         """
         self.name = f"reader-{_checked(folder)[:12]}"
+        threads = threads or os.cpu_count() or 1
         try:
-            self._session = Session(build_graph(folder / WEIGHTS, shape), folder / WEIGHTS)
+            weights = Weights(folder / WEIGHTS)
+            self._session = Session(build_graph(weights, shape), threads, precision)
             self._rows = Rows(Tokenizer.from_file(str(folder / VOCABULARY)))
         except (KeyError, ValueError) as error:
             raise ReaderBroken(f"{folder} does not hold a reader: {error}") from error
+        weights.release()
         self._deadline_seconds = deadline_seconds
         self._queue = FairQueue("reader", QUESTIONS_AT_ONCE, QUESTIONS_WAITING, _full)
-        self._threads = Threads(threads or os.cpu_count() or 1, "read-passages")
+        self._threads = Threads(threads, "read-passages")
 
     async def read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
         """A reading of each passage, in order. Cancelling drops those that have not begun.
@@ -90,16 +98,13 @@ class Reader:
     async def _read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
         loop = asyncio.get_running_loop()
         rows = await loop.run_in_executor(self._threads, self._rows.of, question, passages)
-        # One passage in each run: several are no faster, and would have to be padded to one length.
         runs = (loop.run_in_executor(self._threads, self._run, row) for row in rows)
         return await asyncio.gather(*runs)
 
     def _run(self, row: Row) -> Reading:
-        ids = np.array([row.ids], np.int64)
-        types = np.zeros_like(ids)
-        types[0, row.begin :] = 1
-        answers, evidence = self._session.run(ids=ids, mask=np.ones_like(ids), types=types)
-        return row.reading(answers[0], evidence[0])
+        types = [int(index >= row.begin) for index in range(len(row.ids))]
+        answers, evidence = self._session.run(row.ids, types)
+        return row.reading(float(answers.item()), evidence.reshape(-1))
 
 
 def _checked(folder: Path) -> str:

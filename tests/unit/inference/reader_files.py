@@ -121,17 +121,14 @@ def vocabulary(words=WORDS):
 def forward(tensors, ids, types):
     """Logits of one row without padding: whether it answers, and one for each token."""
 
+    def matrix(name):
+        return tensors[name] * tensors.get(f"{name}.scale", np.ones(len(tensors[name])))[:, None]
+
     def linear(value, name):
-        weight, bias = tensors[f"{name}.weight"], tensors[f"{name}.bias"]
-        if weight.dtype != np.int8:
-            return value @ weight.T + bias
-        scale = np.abs(value).max(-1, keepdims=True) / 127
-        product = np.round(value / scale) @ weight.T.astype(np.float64)
-        return product * scale * tensors[f"{name}.weight.scale"] + bias
+        return value @ matrix(f"{name}.weight").T + tensors[f"{name}.bias"]
 
     def table(name):
-        rows = tensors[f"embeddings.{name}_embeddings.weight"]
-        return rows * tensors.get(f"embeddings.{name}_embeddings.weight.scale", np.ones(len(rows)))[:, None]
+        return matrix(f"embeddings.{name}_embeddings.weight")
 
     def norm(value, name):
         middle = value - value.mean(-1, keepdims=True)

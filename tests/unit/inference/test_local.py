@@ -11,9 +11,24 @@ NEW_YORK = "the laws of the State of New York"
 FOLDER = Path(".data/model") / MODEL_FOLDER
 
 
-@pytest.fixture(scope="module")
-def model():
-    model = LocalEmbedding(FOLDER)
+TOLERANCE = {"f32": 2e-5, "bf16": 1e-3}
+"""How far a cosine may be from that of the published weights; bfloat16 keeps 8 bits of a number."""
+PASSAGES = [
+    f"This Agreement shall be governed by {NEW_YORK}.",
+    "Either party may terminate this Agreement upon ninety (90) days' written notice.",
+    "The Licensee shall pay a fee of USD 58.00 per user and month, within thirty days of the invoice.",
+    "In no event is the Supplier liable for lost profits or for any indirect damages.",
+    "The Receiving Party keeps Confidential Information secret for five years.",
+    "| Service | Fee |\n| Delayed data | GBP 250.00 |",
+    "Fees.",
+    "The Distributor shall not sell competing products in the Territory. " * 12,
+]
+QUESTIONS = ["Which law governs?", "What does a user cost?", "Who keeps secrets?", "How may it be ended?"]
+
+
+@pytest.fixture(scope="module", params=["f32", ""])
+def model(request):
+    model = LocalEmbedding(FOLDER, precision=request.param)
     yield model
     asyncio.run(model.close())
 
@@ -29,7 +44,7 @@ def model():
 )
 async def test_similarities_are_those_of_the_published_model(model, one, other, similarity):
     first, second = await model.embed([one, other])
-    assert first @ second == pytest.approx(similarity, abs=2e-5)
+    assert first @ second == pytest.approx(similarity, abs=TOLERANCE[model.precision])
 
 
 async def test_vectors_have_unit_norm_and_the_order_of_their_texts(model):
@@ -37,7 +52,19 @@ async def test_vectors_have_unit_norm_and_the_order_of_their_texts(model):
     together = await model.embed(texts)
     alone = [(await model.embed([text]))[0] for text in texts]
     assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
-    assert np.allclose(together, alone, atol=1e-5)
+    assert np.array_equal(together, alone)
+
+
+async def test_index_made_in_float32_is_searched_in_the_precision_of_this_processor_and_back(model):
+    exact = LocalEmbedding(FOLDER, precision="f32")
+    indexed = {one: await one.embed(PASSAGES) for one in (exact, model)}
+    asked = {one: np.array([await one.embed_query(question) for question in QUESTIONS]) for one in indexed}
+    await exact.close()
+    cosines = asked[exact] @ indexed[exact].T
+    for questions, passages in ((exact, model), (model, exact), (model, model)):
+        found = asked[questions] @ indexed[passages].T
+        assert np.allclose(found, cosines, atol=1e-3)
+        assert (found.argsort() == cosines.argsort()).all()
 
 
 async def test_question_and_passage_of_the_same_text_have_the_same_vector(model):
@@ -98,6 +125,6 @@ def test_broken_file_is_refused(tmp_path, name):
 async def test_folder_of_symbolic_links_is_as_good_as_the_files(tmp_path, model):
     for each in FILES:
         (tmp_path / each).symlink_to((FOLDER / each).resolve())
-    linked = LocalEmbedding(tmp_path, threads=1)
+    linked = LocalEmbedding(tmp_path, threads=1, precision=model.precision)
     assert np.array_equal(await linked.embed_query("fee"), await model.embed_query("fee"))
     await linked.close()
