@@ -174,8 +174,10 @@ def _borne_elsewhere(
         span = mention.span
         if mention.is_name and not any(own.start < span.end and span.start < own.end for own in matched):
             text = question[span.start : span.end]
-            stems = tuple(word.stem for word in words_of(text) if not word.is_link)
-            yield UnmatchedName(text, span, Use.PARTY, stems)
+            words = [word for word in words_of(text) if not word.is_link]
+            # `the Receiving Party` is what many a card calls a party, and no name that is missing elsewhere.
+            if any(word.tells for word in words):
+                yield UnmatchedName(text, span, Use.PARTY, tuple(word.stem for word in words))
 
 
 def _misspelt(

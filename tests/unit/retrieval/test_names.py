@@ -206,6 +206,15 @@ def test_only_documents_in_scope_are_named():
     assert documents_named("What must Borealis pay?", scope=Scope(sources=("other",))) == []
 
 
+def test_what_another_card_calls_its_party_by_is_no_name_that_is_missing():
+    nda = ("nda", "Confidentiality Agreement", (("Wrenfield Ltd.", "Receiving Party"), ("Tolland Inc.",)))
+    index = index_of(nda, CONTRACTS[0], usage=lambda stem: 0.9)
+    scope = Scope(document_ids=(document_id("reseller"),))
+    assert find(index, "May the Receiving Party keep a copy?", scope).unmatched == ()
+    (name,) = find(index, "May Wrenfield keep a copy?", scope).unmatched
+    assert name.text == "Wrenfield"
+
+
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
