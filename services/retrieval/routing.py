@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
@@ -18,6 +18,7 @@ from typing import Self
 import numpy as np
 
 from corpus.documents import DocumentId
+from corpus.spans import Span
 from corpus.stems import stems_of
 from services.retrieval.bm25 import ShareBM25
 from services.retrieval.lexicon import content_stems, is_question_word
@@ -47,7 +48,7 @@ LINKS = frozenset(
 
 WORD = re.compile(r"\w\w+")
 SEGMENT_END = re.compile(
-    r"[;:?!]+|(?<!\bInc)(?<!\bCorp)(?<!\bCo)(?<!\bLtd)(?<!\bNo)(?<!\b[A-Z])\.\s+(?=[A-Z])"
+    r"[;:?!]+|(?<!\bInc)(?<!\bCorp)(?<!\bCo)(?<!\bLtd)(?<!\bNo)(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bSt)(?<!\b[A-Z])\.\s+(?=[A-Z])"
 )
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 
@@ -163,18 +164,19 @@ class HeadIndex:
         least = MIN_SHARE * max((scores[number] for number in ordered), default=0.0)
         return [number for number in ordered if scores[number] >= least]
 
-    def clause_question(
-        self, question: str, number: int, sources: Collection[str], names: Mapping[str, bool]
-    ) -> str:
-        """What a question asks once a head is named; all of it when nothing else is left.
+    def asking(self, question: str, numbers: Collection[int], names: Collection[str]) -> list[Span]:
+        """The segments of a question that do more than name one of the heads; all of it where none does.
 
-        `names` are the stems by which it is named besides those of the head; those that are true count in
-        small letters too.
+        `names` are the stems by which they are named besides those of the heads.
         """
-        head = self.heads[number]
-        named = replace(head, name=head.name | names.keys())
-        rare = self._rare_stems([word for word in _words(question) if word.counts], sources)
-        return self._asked(question, Named(named, rare | {stem for stem, alone in names.items() if alone}))
+        named = [replace(head, name=head.name | set(names)) for head in map(self.heads.__getitem__, numbers)]
+        segments = list(_segments(question))
+        asking = [
+            span
+            for span in segments
+            if not any(self._only_names(question[span.start : span.end], head) for head in named)
+        ]
+        return asking if asking and len(segments) > 1 else [Span(0, len(question))]
 
     def _titled(self, question: str) -> list[int]:
         """Documents whose title stands in the question, in capitals; only those of the longest such title."""
@@ -198,7 +200,7 @@ class HeadIndex:
         return rest if any(word.counts for word in _words(rest)) else question
 
     def _rest(self, question: str, named: Named) -> str:
-        segments = [segment.strip() for segment in SEGMENT_END.split(question) if segment.strip()]
+        segments = [question[span.start : span.end].strip() for span in _segments(question)]
         if len(segments) == 1:
             return named.cut_out_of(segments[0])
         return "; ".join(segment for segment in segments if not self._only_names(segment, named.head))
@@ -246,6 +248,15 @@ class Named:
         capital = word.text[0].isupper() and not is_first
         covered = word.stem in self.head.name and (capital or word.stem in self.rare)
         return covered or (capital and word.stem in COMPANY_FORMS)
+
+
+def _segments(question: str) -> Iterator[Span]:
+    """Its parts between the marks that end one; none of white space alone."""
+    ends = [(match.start(), match.end()) for match in SEGMENT_END.finditer(question)]
+    starts = [0, *(end for _, end in ends)]
+    for start, end in zip(starts, [*(start for start, _ in ends), len(question)], strict=True):
+        if question[start:end].strip():
+            yield Span(start, end)
 
 
 def _holds_title(words: Sequence[Word], title: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from corpus.documents import DocumentId
 from corpus.spans import Span
 from services.retrieval.corpus import EVERYWHERE, Scope
+from services.retrieval.names.asking import without_names
 from services.retrieval.names.index import RARE_SHARE, Mention, NameIndex, Spelling
 from services.retrieval.names.lists import DOCUMENT_NOUNS
 from services.retrieval.names.unmatched import UnmatchedName, Use, unmatched_names
@@ -49,7 +50,7 @@ class NamesFound:
     unmatched: tuple[UnmatchedName, ...]
     """Names that no card and no head bears; those that texts hold are not all unknown (`is_unknown`)."""
     clause_question: str
-    """What is asked of the documents: the question without the words that name them."""
+    """What is asked of the documents: the question with plain words for their names."""
 
 
 def find(index: NameIndex, question: str, scope: Scope = EVERYWHERE) -> NamesFound:
@@ -57,7 +58,7 @@ def find(index: NameIndex, question: str, scope: Scope = EVERYWHERE) -> NamesFou
     mentions = index.mentions(question, scope)
     groups = _groups(mentions)
     named = []
-    clause_question = question
+    numbers = []
     for mentioned, documents in groups:
         best = index.heads.best_of(question, _narrowed(index, question, documents))
         spans = sorted({mention.span for mention in mentioned}, key=lambda span: span.start)
@@ -66,12 +67,7 @@ def find(index: NameIndex, question: str, scope: Scope = EVERYWHERE) -> NamesFou
         named.append(
             QuestionName(tuple(spans), spelling, tuple(index.documents[n].document_id for n in best))
         )
-        said = {
-            word.stem: word.tells
-            for word in words_of(question)
-            if any(span.start <= word.start < span.end for span in spans)
-        }
-        clause_question = index.heads.clause_question(clause_question, best[0], scope.sources, said)
+        numbers.append(best[0])
     unmatched = [
         *unmatched_names(question, [mention.span for mention in mentions]),
         *_borne_elsewhere(index, question, scope, mentions),
@@ -84,7 +80,7 @@ def find(index: NameIndex, question: str, scope: Scope = EVERYWHERE) -> NamesFou
             for name in unmatched
             if not _in_heads(index, name, scope) and not _misspelt(index, name, groups)
         ),
-        clause_question,
+        _clause_question(index, question, named, numbers),
     )
 
 
@@ -115,6 +111,21 @@ def nearest(index: NameIndex, name: str, scope: Scope = EVERYWHERE) -> tuple[str
         names |= index.documents[number].full_names
     alike = difflib.get_close_matches(fold(name), names, 2 * NEAREST, SIMILAR)
     return tuple(dict.fromkeys(names[key] for key in alike))[:NEAREST]
+
+
+def _clause_question(
+    index: NameIndex, question: str, named: Sequence[QuestionName], numbers: Sequence[int]
+) -> str:
+    """The question with plain words for the names of documents, the best of which have these numbers."""
+    if not named:
+        return question
+    roles = {
+        span: index.documents[number].role(question[span.start : span.end])
+        for name, number in zip(named, numbers, strict=True)
+        for span in name.spans
+    }
+    stems = {word.stem for span in roles for word in words_of(question[span.start : span.end])}
+    return without_names(question, roles, index.heads.asking(question, numbers, stems))
 
 
 def _groups(mentions: Sequence[Mention]) -> list[tuple[list[Mention], frozenset[int]]]:

@@ -12,13 +12,13 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
 from typing import Self
 
 from corpus.documents import DocumentId, source_of
-from corpus.profiles import DocumentProfile, OtherNameKind
+from corpus.profiles import DocumentProfile, OtherNameKind, Party
 from corpus.spans import Span
 from services.retrieval.corpus import Scope
 from services.retrieval.names.words import Word, fold, words_of
@@ -72,6 +72,8 @@ class NamedDocument:
     full_names: Mapping[str, str]
     """The full name of a party by each spelling of its names, of them without company form, and of the first
     word of each."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """What the text calls a party in place of its full name, by that: `Licensor`."""
 
     @classmethod
     def of(cls, document_id: DocumentId, title: str, profile: DocumentProfile | None) -> Self:
@@ -91,13 +93,14 @@ class NamedDocument:
         if profile.filed_under:
             of_file.append(profile.filed_under)
         dates = [stated.iso for stated in (profile.dated, profile.effective) if stated]
-        return cls._of(
+        named = cls._of(
             document_id,
             profile.title.text if profile.title else "",
             tuple(names),
             tuple(of_file),
             tuple(dates),
         )
+        return replace(named, roles={party.name: role for party in profile.parties if (role := _role(party))})
 
     @classmethod
     def _of(
@@ -129,6 +132,11 @@ class NamedDocument:
             joined,
             _full_names(parties),
         )
+
+    def role(self, name: str) -> str:
+        """What its text calls the party that a question mentions by `name`; empty when it is not known."""
+        bare = _key(without_form(words_of(name)))
+        return self.roles.get(self.full_names.get(fold(name)) or self.full_names.get(bare, ""), "")
 
 
 class Spelling(StrEnum):
@@ -338,6 +346,10 @@ def one_letter_off(word: str) -> Iterator[str]:
         if len(right) > 1:
             yield left + right[1] + right[0] + right[2:]
         yield from (left + letter + right for letter in _LETTERS)
+
+
+def _role(party: Party) -> str:
+    return next((other.text for other in party.other_names if other.kind is OtherNameKind.ROLE), "")
 
 
 def _surnames(parties: Iterable[Sequence[str]]) -> frozenset[str]:

@@ -219,8 +219,8 @@ def test_what_another_card_calls_its_party_by_is_no_name_that_is_missing():
     ("question", "asked"),
     [
         ("Is there a cap in the agreement between Skyline and Borealis?", "Is there a cap"),
-        ("Is there a cap in the Boralis agreement?", "Is there a cap agreement"),
-        ("Is there a cap under the Osprey and Borealis agreements?", "Is there a cap"),
+        ("Is there a cap in the Boralis agreement?", "Is there a cap in the agreement?"),
+        ("Is there a cap under the Osprey and Borealis agreements?", "Is there a cap under the agreements?"),
         ("Borealis", "Borealis"),
         ("Is there a cap?", "Is there a cap?"),
     ],
