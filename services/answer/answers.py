@@ -71,7 +71,7 @@ class DefinitionInUse:
 
 @dataclass(frozen=True, slots=True)
 class DocumentAnswer:
-    """What one of several documents that a question names says."""
+    """What one of several documents says that a question names, or asks for."""
 
     document_id: str
     label: str
@@ -99,6 +99,7 @@ class NoteKind(StrEnum):
     NOT_NAMED = "not_named"
     DOCUMENT_SILENT = "document_silent"
     FOUND_IN = "found_in"
+    ASKED_OF_EACH = "asked_of_each"
 
 
 @dataclass(frozen=True, slots=True)

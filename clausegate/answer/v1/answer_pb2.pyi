@@ -93,6 +93,8 @@ class _NoteKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     """One of several documents that the question names does not answer it."""
     NOTE_KIND_FOUND_IN: _NoteKind.ValueType  # 16
     """The question names no document, and passages that bear on it were found in several."""
+    NOTE_KIND_ASKED_OF_EACH: _NoteKind.ValueType  # 17
+    """The question asks for each of many documents: how many of those asked answer it, and how many were not asked."""
 
 class NoteKind(_NoteKind, metaclass=_NoteKindEnumTypeWrapper):
     """What a note is about."""
@@ -133,6 +135,8 @@ NOTE_KIND_DOCUMENT_SILENT: NoteKind.ValueType  # 15
 """One of several documents that the question names does not answer it."""
 NOTE_KIND_FOUND_IN: NoteKind.ValueType  # 16
 """The question names no document, and passages that bear on it were found in several."""
+NOTE_KIND_ASKED_OF_EACH: NoteKind.ValueType  # 17
+"""The question asks for each of many documents: how many of those asked answer it, and how many were not asked."""
 Global___NoteKind: typing_extensions.TypeAlias = NoteKind
 
 class _RefusalReason:
@@ -382,7 +386,7 @@ Global___SupportingClause: typing_extensions.TypeAlias = SupportingClause
 
 @typing.final
 class DocumentAnswer(google.protobuf.message.Message):
-    """What one of several documents that a question names says; each is searched and answered on its own."""
+    """What one of several documents says that a question names or asks for; each is searched and answered on its own."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 

@@ -1,4 +1,4 @@
-"""Answers a question in each of the documents that it names, and puts the answers together.
+"""Answers a question in each of the documents that it names or asks for, and puts the answers together.
 
 Each document is searched, graded, gated and quoted on its own: what another one says more clearly does not
 silence it, and nothing quotes a document that the question does not name.
@@ -6,6 +6,7 @@ silence it, and nothing quotes a document that the question does not name.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -14,12 +15,10 @@ from typing import TypeVar
 from services.answer.answers import Answer, DocumentAnswer, GateDecision, Outcome, RefusalReason
 from services.answer.corpus import Found
 from services.answer.evidence.budget import BudgetReport
+from services.answer.query.choosing import Chosen
 from services.answer.query.merging import merged
-from services.answer.query.notes import document_silent_note
+from services.answer.query.notes import asked_of_each_note, document_silent_note
 from services.answer.query.progress import Progress
-
-MAX_DOCUMENTS = 5
-"""Documents that are answered from one by one; more are searched together."""
 
 _T = TypeVar("_T")
 
@@ -50,14 +49,9 @@ class Part:
         return self.progress.labels.get(self.document_id, self.document_id.partition("/")[2])
 
 
-def are_asked_apart(found: Found) -> bool:
-    """Whether a question names several documents, few enough to answer from each on its own."""
-    return 1 < len(found.named) <= MAX_DOCUMENTS
-
-
-def part_of(progress: Progress, document_id: str, labels: Mapping[str, str]) -> Progress:
-    """The progress of a question in one of its documents, on the same clock; `labels` of all, by id."""
-    question = replace(progress.question, sources=(), document_ids=(document_id,))
+def part_of(progress: Progress, document_id: str, asked: str, labels: Mapping[str, str]) -> Progress:
+    """The progress of what is `asked` in one of the documents, on the same clock; `labels` of all, by id."""
+    question = replace(progress.question, query=asked, sources=(), document_ids=(document_id,))
     return Progress(progress.run, question, progress.model, labels=labels, seconds=progress.seconds)
 
 
@@ -87,23 +81,48 @@ def gather(progress: Progress, parts: Sequence[Part]) -> None:
     progress.budget = _sum(budgets) if budgets else None
 
 
-def together(parts: Sequence[Part]) -> Answer | RefusalReason:
+def together(parts: Sequence[Part], chosen: Chosen | None) -> Answer | RefusalReason:
     """The answers of several documents as one, in the order given; that of a single part as it is.
 
     Why there is none, when all are refused.
     """
     if len(parts) == 1 and parts[0].result is not None:
         return parts[0].result
+    assert chosen is not None
     answers = [part.result if isinstance(part.result, Answer) else Answer() for part in parts]
     if not any(answer.statements for answer in answers):
         refused = best_of(parts).result
         assert isinstance(refused, RefusalReason)
         return refused
+    if not chosen.is_named:
+        answers = [_cell(answer) for answer in answers]
     whole = merged(answers)
     documents = tuple(_document_answers(parts, answers))
+    outcomes = Counter(document.outcome for document in documents)
     silent = [document for document in documents if document.outcome is Outcome.REFUSED]
-    notes = (*whole.notes, *(document_silent_note(document.label) for document in silent))
-    return replace(whole, documents=documents, notes=notes)
+    told = (
+        map(document_silent_note, (document.label for document in silent))
+        if chosen.is_named
+        else [asked_of_each_note(outcomes, chosen.not_asked)]
+    )
+    return replace(whole, documents=documents, notes=(*told, *whole.notes))
+
+
+def _cell(answer: Answer) -> Answer:
+    """The first statement of an answer, with what it cites, and without what only many statements need."""
+    statements = answer.statements[:1]
+    cited = {number for statement in statements for number in statement.citation_numbers}
+    citations = tuple(citation for citation in answer.citations if citation.number in cited)
+    chunks = {citation.chunk_id for citation in citations}
+    return replace(
+        answer,
+        citations=citations,
+        statements=statements,
+        supporting_clauses=tuple(clause for clause in answer.supporting_clauses if clause.chunk_id in chunks),
+        definitions=(),
+        notes=tuple(note for note in answer.notes if cited.issuperset(note.citation_numbers)),
+        definitions_left_out=answer.definitions_left_out + len(answer.definitions),
+    )
 
 
 def _document_answers(parts: Sequence[Part], answers: Sequence[Answer]) -> Iterator[DocumentAnswer]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from corpus.chunks import Chunk
 from corpus.citations import Citation
 from corpus.documents import Document
-from services.answer.answers import Note, NoteKind, SupportingClause
+from services.answer.answers import Note, NoteKind, Outcome, SupportingClause
 from services.answer.corpus import UnknownName
 from services.answer.query.conflicts import ValueConflict
 from services.answer.sentences import begins_earlier
@@ -193,6 +193,19 @@ def nearest_sentence(names: Sequence[UnknownName]) -> str:
 def document_silent_note(label: str) -> Note:
     """One of several documents that the question names, which does not answer it."""
     return Note(NoteKind.DOCUMENT_SILENT, f"“{label}” does not address this.")
+
+
+def asked_of_each_note(outcomes: Mapping[Outcome, int], not_asked: int) -> Note:
+    """What became of a question that asks for each of many documents, in so many of them."""
+    asked = sum(outcomes.values())
+    text = f"{outcomes.get(Outcome.ANSWERED, 0)} of {asked} documents answer this"
+    for outcome, word in ((Outcome.RELATED, "unclear"), (Outcome.REFUSED, "silent")):
+        if outcomes.get(outcome, 0):
+            text += f", {outcomes[outcome]} {'is' if outcomes[outcome] == 1 else 'are'} {word}"
+    if not_asked:
+        left = f"{not_asked:,} more {'was' if not_asked == 1 else 'were'} not asked"
+        text += f". Their passages come closest; {left}: ask all with --each, or POST /v1/query:each"
+    return Note(NoteKind.ASKED_OF_EACH, f"{text}.")
 
 
 def found_in_note(documents: int) -> Note:

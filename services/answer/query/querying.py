@@ -8,7 +8,7 @@ others is asked by two of its own.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
@@ -24,6 +24,7 @@ from services.answer.corpus import Found
 from services.answer.evidence.grading import clause_of
 from services.answer.evidence.policy import Policy
 from services.answer.query import documents, notes, refusing
+from services.answer.query.choosing import Chosen, choose
 from services.answer.query.concluding import Concluding
 from services.answer.query.documents import Part
 from services.answer.query.drafting import Drafting
@@ -93,7 +94,10 @@ class Querying:
             check(question)
             with progress.stage("retrieve"):
                 found = progress.found = await self._search(question, route=not question.everywhere)
-                parts = await self._parts(progress, found)
+                chosen = await choose(self._retrieval, question, found)
+                if chosen is not None and not chosen.is_named:
+                    found = progress.found = replace(found, routed={})
+                parts = await self._parts(progress, found, chosen)
             task.run.chunks_retrieved = sum(len(part.found.candidates) for part in parts)
             yield _retrieved(found, parts)
             if question.dry_run:
@@ -109,7 +113,7 @@ class Querying:
             if question.grading:
                 yield _graded(progress)
             yield Gated(documents.best_of(parts).decision)
-            answer = progress.answer = await self._conclude(task, progress, found, parts)
+            answer = progress.answer = await self._conclude(task, progress, found, parts, chosen)
             response = self._respond(task, progress, found, answer)
             await _record(task, response)
             for event in unfold(answer):
@@ -142,17 +146,16 @@ class Querying:
             route=route,
         )
 
-    async def _parts(self, progress: Progress, found: Found) -> list[Part]:
-        """Each document that the question names on its own; all together when it names none, one, or many."""
-        if not documents.are_asked_apart(found):
+    async def _parts(self, progress: Progress, found: Found, chosen: Chosen | None) -> list[Part]:
+        """Each of the chosen documents on its own; without any, all together."""
+        if chosen is None:
             return [Part(progress, found)]
-        labels = labels_of((await self._retrieval.live_documents(found.named)).values())
-        parts = []
-        for document_id in found.named:
-            part = documents.part_of(progress, document_id, labels)
-            asked = replace(part.question, query=found.clause_question)
-            parts.append(Part(part, await self._search(asked, route=False)))
-        return parts
+        labels = labels_of((await self._retrieval.live_documents(chosen.document_ids)).values())
+        asked = [
+            documents.part_of(progress, document_id, chosen.question, labels)
+            for document_id in chosen.document_ids
+        ]
+        return [Part(part, await self._search(part.question, route=False)) for part in asked]
 
     async def _estimate(self, task: Task, parts: Sequence[Part]) -> DryRun:
         """What would be sent at most, without sending it."""
@@ -169,18 +172,24 @@ class Querying:
                 stages.append(estimates.answer(question.query, chunks, definitions))
         return DryRun(by_stage(stages))
 
-    async def _conclude(self, task: Task, progress: Progress, found: Found, parts: Sequence[Part]) -> Answer:
+    async def _conclude(
+        self, task: Task, progress: Progress, found: Found, parts: Sequence[Part], chosen: Chosen | None
+    ) -> Answer:
         """The verified answer, or the refusal."""
         for part in parts:
             part.result = await self._concluding.conclude(task, part.progress, part.found, part.decision)
         documents.gather(progress, parts)
-        result = documents.together(parts)
+        result = documents.together(parts, chosen)
         if isinstance(result, RefusalReason):
-            return await self._refuse(progress, found, result)
-        told = (*_notes_of_names(progress, found), *_notes_of_documents(progress, found))
+            return await self._refuse(progress, found, result, chosen)
+        told = _notes_of_names(progress, found)
+        if not result.documents:
+            told += _notes_of_documents(progress, found)
         return replace(result, notes=(*result.notes, *told))
 
-    async def _refuse(self, progress: Progress, found: Found, reason: RefusalReason) -> Answer:
+    async def _refuse(
+        self, progress: Progress, found: Found, reason: RefusalReason, chosen: Chosen | None
+    ) -> Answer:
         assert progress.gate is not None
         question = progress.question
         with progress.stage("refuse"):
@@ -192,9 +201,9 @@ class Querying:
             total = await self._retrieval.document_count(question.sources) if named else census.documents
         absence = refusing.absence_evidence(census)
         if reason is RefusalReason.NO_DOCUMENT_NAMED:
-            chosen = _is_chosen(question)
+            limited = _is_chosen(question)
             return Answer(
-                refusal=refusing.refuse_unknown(found.unknown_names, progress.gate, absence, chosen=chosen)
+                refusal=refusing.refuse_unknown(found.unknown_names, progress.gate, absence, chosen=limited)
             )
         refusal = refusing.refuse(
             reason,
@@ -204,7 +213,11 @@ class Querying:
             Named(tuple(labels[name] for name in named if name in labels), total),
         )
         clauses = tuple(clause_of(graded, graded.candidate.chunk, labels) for graded in nearest)
-        missing = " ".join([refusal.missing, *(note.text for note in _notes_of_names(progress, found))])
+        told = _notes_of_names(progress, found)
+        if chosen is not None and not chosen.is_named:
+            silent = {Outcome.REFUSED: len(chosen.document_ids)}
+            told.append(notes.asked_of_each_note(silent, chosen.not_asked))
+        missing = " ".join([refusal.missing, *(note.text for note in told)])
         return Answer(refusal=replace(refusal, missing=missing, nearest_clauses=clauses))
 
     def _respond(self, task: Task, progress: Progress, found: Found, result: Answer | DryRun) -> Response:
@@ -247,17 +260,18 @@ async def _record(task: Task, response: Response) -> None:
     )
 
 
-def _notes_of_names(progress: Progress, found: Found) -> Iterator[Note]:
+def _notes_of_names(progress: Progress, found: Found) -> list[Note]:
     """Of the names in a question those that no document bears."""
     chosen = _is_chosen(progress.question)
-    return (notes.not_named_note(name, chosen=chosen) for name in found.unknown_names)
+    return [notes.not_named_note(name, chosen=chosen) for name in found.unknown_names]
 
 
-def _notes_of_documents(progress: Progress, found: Found) -> Iterator[Note]:
+def _notes_of_documents(progress: Progress, found: Found) -> list[Note]:
     """In how many documents passages were found that bear on a question which names none."""
     bearing = {graded.candidate.chunk.document_id for graded in progress.strong}
-    if not found.routed and not progress.question.document_ids and len(bearing) > 1:
-        yield notes.found_in_note(len(bearing))
+    if found.routed or progress.question.document_ids or len(bearing) < 2:
+        return []
+    return [notes.found_in_note(len(bearing))]
 
 
 def _is_chosen(question: Question) -> bool:

@@ -29,8 +29,8 @@ SILENT = "This document does not address it."
 PARAGRAPH = 400
 """Code points of a quote with what is shown of its paragraph; a longer quote stands alone."""
 MAX_NOTES = 5
-INFORMING = {NoteKind.UNCALIBRATED, NoteKind.HIDDEN_TEXT, NoteKind.LEFT_OUT}
-"""Notes that warn of nothing in a quote; the short form leaves them out."""
+INFORMING = {NoteKind.UNCALIBRATED, NoteKind.HIDDEN_TEXT, NoteKind.LEFT_OUT, NoteKind.ASKED_OF_EACH}
+"""Notes that warn of nothing in a quote; the short form leaves them out, or begins with them."""
 
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[“\"A-Z])")
@@ -121,6 +121,7 @@ def _groups(answer: Answer) -> Iterator[tuple[str, Sequence[Statement]]]:
 
 
 def _lines(answer: Answer) -> Iterator[str]:
+    yield from _told(answer, NoteKind.ASKED_OF_EACH)
     for label, statements in _groups(answer):
         if label:
             yield f"{label}:"
@@ -128,10 +129,11 @@ def _lines(answer: Answer) -> Iterator[str]:
             yield SILENT
         for caveat, group in _headed(statements):
             yield from (*filter(None, [caveat]), *map(_statement, group))
-    yield from _not_named(answer)
+    yield from _told(answer, NoteKind.NOT_NAMED)
 
 
 def _items(answer: Answer) -> Iterator[str]:
+    yield from (f"{_escaped(line)}\n" for line in _told(answer, NoteKind.ASKED_OF_EACH))
     for number, (label, statements) in enumerate(_groups(answer)):
         if label:
             yield "\n" * bool(number) + f"**{_escaped(label)}**\n"
@@ -141,15 +143,16 @@ def _items(answer: Answer) -> Iterator[str]:
             if caveat:
                 yield f"\n{caveat}\n" if caveat == ALSO_RELATED else f"{caveat}\n"
             yield from (f"- {_escaped(_statement(statement))}" for statement in group)
-    yield from (f"\n{_escaped(line)}" for line in _not_named(answer))
+    yield from (f"\n{_escaped(line)}" for line in _told(answer, NoteKind.NOT_NAMED))
 
 
-def _not_named(answer: Answer) -> Iterator[str]:
-    return (note.text for note in answer.notes if note.kind is NoteKind.NOT_NAMED)
+def _told(answer: Answer, kind: NoteKind) -> Iterator[str]:
+    return (note.text for note in answer.notes if note.kind is kind)
 
 
 def _short_answer(answer: Answer) -> Iterator[str]:
     """The blocks of the short form."""
+    yield from map(_escaped, _told(answer, NoteKind.ASKED_OF_EACH))
     for _, statements in _groups(answer):
         yield from _short_statements(statements, answer)
     warnings = [note for note in answer.notes if note.kind not in INFORMING]
