@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +20,8 @@ from cli.connection import Services
 from cli.costs import model_notes, print_dry_run
 from cli.each import ask_each
 from cli.errors import CommandError
-from cli.explaining import print_explanation
+from cli.explaining import documents_of, print_explanation
+from cli.labels import labels_for
 from cli.output import Output
 from cli.panels import Asked, response_panel
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
@@ -117,7 +119,7 @@ class Shown:
 
 async def _ask(services: Services, question: str, options: QueryOptions, shown: Shown, output: Output) -> int:
     """Print the answer, the refusal, or what answering would cost."""
-    response = await _answered(services, question, options, output)
+    response, labels = await _answered(services, question, options, output)
     if output.as_json:
         output.json(response)
     elif response.HasField("dry_run"):
@@ -129,7 +131,7 @@ async def _ask(services: Services, question: str, options: QueryOptions, shown: 
         output.verbatim(plain(response.markdown_full if shown.full else response.markdown))
         output.notes(model_notes(response.metadata))
     if shown.explain and not output.as_json:
-        print_explanation(output.console, response)
+        print_explanation(output.console, response, labels)
     if shown.debug and not output.as_json:
         output.verbatim(_debug_json(response.debug))
     return EXIT_CODES.get(response.outcome, 0)
@@ -137,16 +139,21 @@ async def _ask(services: Services, question: str, options: QueryOptions, shown: 
 
 async def _answered(
     services: Services, question: str, options: QueryOptions, output: Output
-) -> QueryResponse:
-    """The whole response; a line on standard error says what is being done."""
+) -> tuple[QueryResponse, Mapping[str, str]]:
+    """The whole response, and the labels of the documents that its explanation speaks of.
+
+    A line on standard error says what is being done.
+    """
     event = StreamQueryResponse()
     with output.errors.status("starting" if services.server is None else "searching") as status:
         async with services.connected() as client:
             status.update("searching")
             async for event in client.stream_query(question, **options):
                 status.update(_stage(event))
+            response = event.completed.response
+            labels = await labels_for(client, documents_of(response.debug.explanation))
     if event.HasField("completed"):
-        return event.completed.response
+        return response, labels
     raise CommandError("the answer ended before it was complete; please repeat the question")
 
 

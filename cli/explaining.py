@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.console import Console
 from rich.text import Text
@@ -39,16 +39,26 @@ DROPPED = {
 }
 
 
-def print_explanation(console: Console, response: QueryResponse) -> None:
-    """Everything that led to the answer or the refusal, in the order in which it happened."""
+def documents_of(why: DebugExplanation) -> set[str]:
+    """The documents that an explanation speaks of."""
+    found = {candidate.document_id for candidate in why.candidates}
+    defining = {definition.document_id for definition in why.definitions}
+    return found | defining | {named.document_id for named in why.routed}
+
+
+def print_explanation(console: Console, response: QueryResponse, labels: Mapping[str, str]) -> None:
+    """Everything that led to the answer or the refusal, in the order in which it happened.
+
+    `labels` are those of the documents that it speaks of, by id.
+    """
     record, why = response.debug, response.debug.explanation
-    _section(console, "Understood", _understood(response))
+    _section(console, "Understood", _understood(response, labels))
     _section(console, "Found", _found(record))
     _section(console, "Graded", _graded(response))
-    _candidates(console, why)
+    _candidates(console, why, labels)
     if why.HasField("gate"):
         _section(console, "Gate", _gate(why.gate))
-    _section(console, "Definitions", _definitions(why))
+    _section(console, "Definitions", _definitions(why, labels))
     if record.HasField("budget"):
         _section(console, "Budget", _budget(record))
     _section(console, "Verification", _verified(response))
@@ -66,11 +76,11 @@ def _section(console: Console, title: str, lines: Iterator[str] | list[str]) -> 
             console.print(Text(f"  {visible(line)}"), soft_wrap=True)
 
 
-def _understood(response: QueryResponse) -> Iterator[str]:
+def _understood(response: QueryResponse, labels: Mapping[str, str]) -> Iterator[str]:
     record, why = response.debug, response.debug.explanation
     yield f"searched for: {record.normalized_query}" if record.normalized_query else "nothing was searched"
     for named in why.routed:
-        yield f"the question names {named.document_id} ({named.share:.0%} of the best match)"
+        yield f"the question names {_called(named.document_id, labels)} ({named.share:.0%} of the best match)"
     if response.refusal.reason == RefusalReason.REFUSAL_REASON_NO_DOCUMENT_NAMED:
         yield f"nothing was searched: {response.refusal.message}"
     elif not why.routed:
@@ -94,18 +104,18 @@ def _graded(response: QueryResponse) -> Iterator[str]:
         yield f"background: elsewhere the question scores {why.background_mean:.3f} on average"
 
 
-def _candidates(console: Console, why: DebugExplanation) -> None:
+def _candidates(console: Console, why: DebugExplanation, labels: Mapping[str, str]) -> None:
     if why.candidates:
         console.print(Text(f"  the best {len(why.candidates)}: cosine, BM25, evidence, grade, score"))
         columns = ("#", "Cosine#", "BM25#", "Evidence#", "Grade#", "Score#", "Fate", "Where")
         print_table(
             console,
             columns,
-            (_candidate(number, candidate) for number, candidate in enumerate(why.candidates, 1)),
+            (_candidate(number, candidate, labels) for number, candidate in enumerate(why.candidates, 1)),
         )
 
 
-def _candidate(number: int, candidate: DebugCandidate) -> tuple[str, ...]:
+def _candidate(number: int, candidate: DebugCandidate, labels: Mapping[str, str]) -> tuple[str, ...]:
     grade = str(candidate.grade) if candidate.HasField("grade") else "-"
     scores = (
         f"{candidate.similarity:.3f}",
@@ -115,7 +125,7 @@ def _candidate(number: int, candidate: DebugCandidate) -> tuple[str, ...]:
         f"{candidate.score:.3f}",
     )
     fate = FATES.get(candidate.fate, "unknown to this version")
-    return (str(number), *scores, fate, f"{candidate.document_id} › {candidate.section}")
+    return (str(number), *scores, fate, f"{_called(candidate.document_id, labels)} › {candidate.section}")
 
 
 def _gate(gate: GateDecision) -> Iterator[str]:
@@ -136,10 +146,15 @@ def _gate(gate: GateDecision) -> Iterator[str]:
         yield "not calibrated on this index"
 
 
-def _definitions(why: DebugExplanation) -> Iterator[str]:
+def _called(document_id: str, labels: Mapping[str, str]) -> str:
+    return labels.get(document_id, document_id)
+
+
+def _definitions(why: DebugExplanation, labels: Mapping[str, str]) -> Iterator[str]:
     for definition in why.definitions:
         used = "in the context" if definition.kept else "left out"
-        yield f"{definition.term} ({definition.document_id}), depth {definition.depth}: {used}"
+        document = _called(definition.document_id, labels)
+        yield f"{definition.term} ({document}), depth {definition.depth}: {used}"
 
 
 def _budget(record: DebugRecord) -> Iterator[str]:

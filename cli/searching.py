@@ -11,11 +11,12 @@ from clausegate import ContextOptions, SearchOptions
 from clausegate.retrieval.v1.retrieval_service_pb2 import AssembleContextResponse, SearchMode
 from cli.connection import Services
 from cli.errors import CommandError
+from cli.labels import labels_for
 from cli.output import Output, as_dict, counted
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, Server, Sources, split
 from cli.passages import visible
 from cli.running import REFUSED, run
-from cli.tables import print_candidates, print_definitions
+from cli.tables import every_definition, print_candidates, print_definitions
 
 app = typer.Typer()
 
@@ -54,10 +55,11 @@ def search(  # noqa: PLR0913 - the options of a command are its parameters
 async def _search(services: Services, query: str, options: SearchOptions, output: Output) -> int:
     async with services.connected() as client:
         response = await client.search(query, **options)
+        labels = await labels_for(client, (found.chunk.document_id for found in response.candidates))
     if output.as_json:
         output.json(response)
     else:
-        print_candidates(output.console, response.candidates)
+        print_candidates(output.console, response.candidates, labels)
     return 0
 
 
@@ -77,10 +79,11 @@ def define(
 async def _define(services: Services, term: str, sources: list[str], output: Output) -> int:
     async with services.connected() as client:
         found = [definition async for definition in client.find_definitions(terms=[term], sources=sources)]
+        labels = await labels_for(client, (definition.document_id for definition in every_definition(found)))
     if output.as_json:
         output.json({"definitions": [as_dict(definition) for definition in found]})
     elif found:
-        print_definitions(output.console, found)
+        print_definitions(output.console, found, labels)
     else:
         raise CommandError(f"no document defines “{term}”")
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from rich.box import SIMPLE_HEAD
@@ -169,44 +169,54 @@ def _minute(instant: Timestamp) -> str:
     return instant.ToDatetime().strftime("%Y-%m-%d %H:%M")
 
 
-def print_candidates(console: Console, candidates: Iterable[Candidate]) -> None:
-    """What a search found, best first, with the scores of both legs."""
+def print_candidates(console: Console, candidates: Iterable[Candidate], labels: Mapping[str, str]) -> None:
+    """What a search found, best first, with the scores of both legs; `labels` of documents, by id."""
     rows = (
         (
             str(rank),
             f"{candidate.evidence.combined:.3f}",
             f"{candidate.vector_similarity:.3f}" if candidate.HasField("vector_similarity") else "–",
             f"{candidate.bm25_score:.2f}" if candidate.HasField("bm25_score") else "–",
-            _passage(candidate.chunk),
+            _passage(candidate.chunk, labels),
         )
         for rank, candidate in enumerate(candidates, 1)
     )
     print_table(console, ("#", "Evidence#", "Cosine#", "BM25#", "Clause"), rows)
 
 
-def _passage(chunk: Chunk) -> Text:
+def _passage(chunk: Chunk, labels: Mapping[str, str]) -> Text:
     text = reflow(chunk.text)
     preview = text if len(text) <= PREVIEW_CHARACTERS else f"{text[:PREVIEW_CHARACTERS].rsplit(' ', 1)[0]} …"
     pages = f" · page {chunk.pages[0].page}" if chunk.pages else ""
-    return Text.assemble((f"{chunk.document_id} › {reflow(chunk.section)}{pages}\n", "cyan"), preview)
+    called = labels.get(chunk.document_id, chunk.document_id)
+    return Text.assemble((f"{reflow(called)} › {reflow(chunk.section)}{pages}\n", "cyan"), preview)
 
 
-def print_definitions(console: Console, definitions: Iterable[ResolvedDefinition]) -> None:
-    """Every definition once, with its place; marked when another document has other words for the term."""
-    found: dict[str, Definition] = {}
-    disputed: set[str] = set()
-    for resolved in definitions:
-        same_term = (resolved.definition, *resolved.conflicting)
-        found |= {definition.definition_id: definition for definition in same_term}
-        if resolved.conflicting:
-            disputed |= {definition.definition_id for definition in same_term}
-    for definition in found.values():
-        _print_definition(console, definition, definition.definition_id in disputed)
+def every_definition(found: Iterable[ResolvedDefinition]) -> list[Definition]:
+    """Each definition that was found once, those with other words for the same term too."""
+    all_of = (definition for resolved in found for definition in (resolved.definition, *resolved.conflicting))
+    return list({definition.definition_id: definition for definition in all_of}.values())
 
 
-def _print_definition(console: Console, definition: Definition, disputed: bool) -> None:
+def print_definitions(
+    console: Console, found: Sequence[ResolvedDefinition], labels: Mapping[str, str]
+) -> None:
+    """Every definition once, with its place; marked when another document has other words for the term.
+
+    `labels` are those of the documents, by id.
+    """
+    disputed = {
+        definition.definition_id
+        for definition in every_definition(resolved for resolved in found if resolved.conflicting)
+    }
+    for definition in every_definition(found):
+        called = labels.get(definition.document_id, definition.document_id)
+        _print_definition(console, definition, called, definition.definition_id in disputed)
+
+
+def _print_definition(console: Console, definition: Definition, called: str, disputed: bool) -> None:
     page = f" · page {definition.pages[0].page}" if definition.pages else ""
-    place = f"{definition.document_id} › {reflow(definition.section)}{page}"
+    place = f"{reflow(called)} › {reflow(definition.section)}{page}"
     remark = "other documents say otherwise" if disputed else ""
     if not console.is_terminal:
         print_table(console, (), [(definition.term, definition.text, place, remark)])

@@ -28,7 +28,7 @@ def explained(refusal=None, **parts) -> str:
         explanation=debug_pb2.DebugExplanation(**parts),
     )
     console = Console(file=written, width=200)
-    print_explanation(console, QueryResponse(metadata=metadata, debug=debug, refusal=refusal))
+    print_explanation(console, QueryResponse(metadata=metadata, debug=debug, refusal=refusal), {})
     return written.getvalue()
 
 
@@ -96,7 +96,7 @@ def test_a_statement_that_was_left_out_says_why_and_which_rule_it_breaks():
 def test_one_of_a_thing_is_told_as_one():
     usage = [answer_pb2.StageUsage(stage="grade", model="gpt", calls=1, repairs=1)]
     written = io.StringIO()
-    print_explanation(Console(file=written, width=200), QueryResponse(usage=usage))
+    print_explanation(Console(file=written, width=200), QueryResponse(usage=usage), {})
 
     assert "grade by gpt: 1 call, 1 repair, 0 tokens sent" in written.getvalue()
 
