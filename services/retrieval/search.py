@@ -11,6 +11,7 @@ from typing import Self
 from chassis.errors import Conflict
 from chassis.telemetry import stage
 from corpus.chunks import Chunk, ChunkId
+from corpus.stems import stems_of
 from inference.embedding.model import EmbeddingModel
 from services.retrieval.background import UNCALIBRATED, Background
 from services.retrieval.corpus import Hits, Passage, Vector
@@ -199,7 +200,11 @@ class Searcher:
     async def _ask(self, query: SearchQuery, destination: Destination, revision: str) -> Asked:
         text = destination.clause_question
         normalised = normalise(text, await self._glossary.terms(query.scope, revision))
-        return Asked(destination, normalised, tuple(question_stems(normalised)), tuple(lexicon_stems(text)))
+        # Words that stand for names are in every passage: counted, they make any passage seem to answer.
+        instead = set(stems_of(text)) - set(stems_of(query.text))
+        keywords = (stem for stem in question_stems(normalised) if stem not in instead)
+        of_lexicon = (stem for stem in lexicon_stems(text) if stem not in instead)
+        return Asked(destination, normalised, tuple(keywords), tuple(of_lexicon))
 
     async def _embed(self, asked: Asked) -> tuple[Vector, Vector]:
         """Vectors of the normalised question, which is searched, and of its own words, which are weighed.

@@ -81,6 +81,13 @@ async def test_a_question_is_answered_in_the_document_whose_card_bears_the_name(
     assert not response.unknown_names
 
 
+async def test_what_stands_for_a_name_is_not_looked_for(service):
+    response = await search(service, "Does Sling Bag limit its liability?")
+    assert response.clause_question == "Does the company limit its liability?"
+    assert "compani" not in response.keyword_stems
+    assert any(stem.startswith("liab") for stem in response.keyword_stems)
+
+
 async def test_a_misspelt_name_is_told(service):
     response = await search(service, "Is the liability of Slingbga limited?")
     assert [(list(name.document_ids), name.misspelt) for name in response.names] == [
