@@ -47,7 +47,12 @@ class SectionSpan:
     span: Span
 
 
+def has_words(heading: str) -> bool:
+    """Whether a heading says more than a number: `9. Audit`, and not `9.1`."""
+    return _WORDS.search(heading) is not None
+
+
 def section_name(chain: Sequence[str]) -> str:
     """What a citation names as the section: the innermost heading with words, and the numbers below it."""
-    named = max((depth for depth, heading in enumerate(chain) if _WORDS.search(heading)), default=0)
+    named = max((depth for depth, heading in enumerate(chain) if has_words(heading)), default=0)
     return " › ".join(chain[named:])

@@ -26,9 +26,10 @@ logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-HEAD_CHUNKS = 4
-HEADS_AT_ONCE = 100
-"""Documents of one read: of 400 chunks, which keeps the event loop busy for 20 ms."""
+HEAD_CHUNKS = 12
+"""Enough for the words of a head where a document begins with small sections, each of them a chunk."""
+HEADS_AT_ONCE = 35
+"""Documents of one read: of 420 chunks, which keeps the event loop busy for 20 ms."""
 SAMPLED_AT_ONCE = 10
 """The same with vectors: at 3,072 dimensions a read of at most 40 MB."""
 STALE_GRACE_SECONDS = 2.0

@@ -671,8 +671,13 @@ async def test_a_path_that_is_not_one_line_as_it_reads_is_refused(stack, code):
 # Reading originals again ----------------------------------------------------------------------------------
 
 CLAUSES = "\n\n".join(
-    f"{number}. Matter {number}\n\nThe Licensee shall report its devices of kind {number} each month."
-    for number in range(1, 30)
+    [
+        "1. Reports",
+        *(
+            f"1.{number} Matter {number}\n\nThe Licensee shall report its devices of kind {number} monthly."
+            for number in range(1, 30)
+        ),
+    ]
 ).encode()
 OTHER_CHUNKER = {"chunk_target_words": 30, "chunk_min_words": 5}
 

@@ -111,7 +111,9 @@ Global___TextDoubt: typing_extensions.TypeAlias = TextDoubt
 
 @typing.final
 class Chunk(google.protobuf.message.Message):
-    """What ingest cuts and an answer cites: whole sentences of one section of one document."""
+    """What ingest cuts and an answer cites: whole sentences of one document, and of one section of the first level of
+    it, but in plain text.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -151,7 +153,7 @@ class Chunk(google.protobuf.message.Message):
     title: builtins.str
     """Title of the document."""
     section: builtins.str
-    """What a citation names as the section: the innermost heading, else `Section N of M`; never empty."""
+    """What a citation names as the section: the last of `heading_chain`, else `Section N of M`; never empty."""
     text: builtins.str
     """Exactly the code points `span` of the document's extracted text."""
     word_count: builtins.int
@@ -176,8 +178,9 @@ class Chunk(google.protobuf.message.Message):
     """
     @property
     def heading_chain(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Headings above the chunk, outermost first, verbatim, of at most 500 characters each: a longer one is text.
-        Empty where the document has none.
+        """Headings above the chunk, outermost first, verbatim, of at most 500 characters each: a longer one is text. Where
+        the chunk runs through several sections, what is above all of them, and last the other headings of them, joined
+        by `; `, but for mere numbers. Empty where the document has none.
         """
 
     @property

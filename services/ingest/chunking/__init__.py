@@ -1,9 +1,11 @@
 """Cuts an extracted document into chunks: whole sentences and rows of one place, small enough to cite.
 
-A chunk ends where that reads best near the target length (`packing`), so that small sections of a document
-share a chunk and large ones are divided. Its heading chain is that of the place where its own text begins,
-after the sentences repeated from the chunk before: of sections that share a chunk, the first; but where
-that is a mere number (`1.4` of a list of definitions), what is above it.
+No chunk runs over the beginning of a section of the first level, but in plain text (`divisions`). Within one
+it ends where that reads best near the target length (`packing`), so that small sections share a chunk and
+large ones are cut.
+Its heading chain is that of its own text, after the sentences repeated from the chunk before: what is above
+all sections that share the chunk, and then their headings, joined by `; `. Mere numbers (`1.4` of a list of
+definitions) are left out of that.
 """
 
 from __future__ import annotations
@@ -13,21 +15,25 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from os.path import commonprefix
 
 from corpus.chunks import Chunk, ContextPart, TextDoubt, TextDoubtKind
 from corpus.documents import DocumentId, Generation, Version
 from corpus.ids import chunk_id_of
-from corpus.spans import PageSpan, SectionSpan, Span
+from corpus.spans import PageSpan, SectionSpan, Span, has_words
 from services.ingest import headings, terms
 from services.ingest.chunking import lists, packing
+from services.ingest.chunking.divisions import divide
 from services.ingest.chunking.governing import Contexts
 from services.ingest.chunking.units import Unit, dissect
 from services.ingest.documents import ExtractedDocument, Page
 from services.ingest.parsing.invisible import readable
 
-CHUNKER_VERSION = "7"
+CHUNKER_VERSION = "8"
 """Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
 
+BETWEEN = "; "
+"""Stands between the headings of sections that share a chunk."""
 _LONGEST_TITLE = 500
 """Characters; nothing longer is a title, and it is repeated with every chunk."""
 _OPENING = 500
@@ -108,7 +114,8 @@ def cut(document: ExtractedDocument, origin: Origin, limits: ChunkLimits) -> tup
     entries = terms.find(document.text, document.blocks, [unit.span for unit in units])
     sizes = packing.Sizes(limits.target_words, limits.max_words, limits.min_words, limits.overlap_sentences)
     appeals = packing.appeals(units, found, *_entry_units(units, entries))
-    ranges = packing.pack(units, appeals, sizes)
+    divisions = divide(document, units, found, limits.min_words)
+    ranges = packing.pack_divisions(units, appeals, divisions, sizes)
     contexts = Contexts(lists.find(document.text, units), len(units))
     writer = _Writer(document, origin, found, [entry.span.start for entry in entries], contexts)
     return tuple(writer.chunk(units, place, ordinal, len(ranges)) for ordinal, place in enumerate(ranges))
@@ -155,7 +162,7 @@ class _Writer:
         own = units[place.own]
         span = Span(units[place.first].span.start, units[place.end - 1].span.end)
         text = self._document.text[span.start : span.end]
-        chain = self._chain(own.section, units[place.end - 1].section)
+        chain = self._chain([unit.section for unit in units[place.own : place.end]])
         before, after = self._context(units, place)
         return Chunk(
             chunk_id=chunk_id_of(origin.version, ordinal),
@@ -192,19 +199,21 @@ class _Writer:
         headers = self._headers(units[place.first : place.end])
         return (*headers, *parts[False]), tuple(parts[True])
 
-    def _chain(self, first: int, last: int) -> tuple[str, ...]:
-        """The headings of a chunk whose own text runs from section `first` to section `last`."""
-        if first < 0:
-            return ()
-        heading = self._headings[first]
-        shared = first != last and not heading.captioned and len(heading.chain) > 1
-        return heading.chain[:-1] if shared else heading.chain
+    def _chain(self, sections: Iterable[int]) -> tuple[str, ...]:
+        """The headings of a chunk whose own text lies in `sections`: what is above all, then of each."""
+        shared = [self._headings[section] for section in dict.fromkeys(sections) if section >= 0]
+        if len(shared) < 2:
+            return shared[0].chain if shared else ()
+        chains = [heading.chain if heading.captioned else heading.chain[:-1] for heading in shared]
+        above = commonprefix(chains)  # noqa: RUF071 - of tuples it compares the entries
+        below = dict.fromkeys(name for chain in chains for name in chain[len(above) :] if has_words(name))
+        return (*above, BETWEEN.join(below)) if below else tuple(above) or shared[0].chain
 
     def _sections(self, units: Sequence[Unit]) -> tuple[SectionSpan, ...]:
         runs = [next(run) for _, run in groupby(units, key=lambda unit: unit.section)]
         ends = [unit.span.start for unit in runs[1:]] + [units[-1].span.end]
         return tuple(
-            SectionSpan(self._chain(unit.section, unit.section), Span(unit.span.start, end))
+            SectionSpan(self._chain([unit.section]), Span(unit.span.start, end))
             for unit, end in zip(runs, ends, strict=True)
         )
 

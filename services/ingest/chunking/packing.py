@@ -1,7 +1,8 @@
 """Decides where chunks begin and end.
 
 Units are taken in order, and each chunk ends where that reads best: before a section rather than in one,
-before a paragraph rather than in one, and near the target. Small sections share a chunk. Looking ahead no
+before a paragraph rather than in one, and near the target. Small sections share a chunk, but for those of the
+first level, each of which is packed alone. Looking ahead no
 further than one chunk keeps this linear, and never costs more than a slightly short last chunk.
 """
 
@@ -18,7 +19,7 @@ _PER_LEVEL = 0.08
 """A section further out is a better place to end before it."""
 _NEW_ENTRY = 0.3
 _NEW_BLOCK = 0.2
-_END_OF_DOCUMENT = 1.0
+_END = 1.0
 _WITHIN_ENTRY = -0.1
 _WITHIN_SENTENCE = -0.5
 _SHORT = -2.0
@@ -65,6 +66,19 @@ def _appeal(
     if index in entries:
         return _NEW_ENTRY
     return (_NEW_BLOCK if unit.opens_block else 0.0) + (_WITHIN_ENTRY if index in inside else 0.0)
+
+
+def pack_divisions(
+    units: Sequence[Unit], appeal: Sequence[float], divisions: Sequence[range], sizes: Sizes
+) -> list[Range]:
+    """Return the chunks of all divisions, none of which shares a chunk with another."""
+    return [
+        Range(division.start + place.first, division.start + place.own, division.start + place.end)
+        for division in divisions
+        for place in pack(
+            units[division.start : division.stop], appeal[division.start : division.stop], sizes
+        )
+    ]
 
 
 def pack(units: Sequence[Unit], appeal: Sequence[float], sizes: Sizes) -> list[Range]:
@@ -115,7 +129,7 @@ def _best_end(
 
 def _score(total: int, appeal: Sequence[float], rest: Sequence[int], end: int, sizes: Sizes) -> float:
     """How well a chunk of weight `total` ends before unit `end`."""
-    appealing = appeal[end] if end < len(appeal) else _END_OF_DOCUMENT
+    appealing = appeal[end] if end < len(appeal) else _END
     score = appealing - abs(total - sizes.target) / sizes.target
     if total < sizes.least or 0 < rest[end] < sizes.least:
         score += _SHORT

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from corpus.chunks import Chunk, TextDoubt, TextDoubtKind
 from corpus.documents import DocumentFormat
-from corpus.spans import Span
+from corpus.spans import Span, has_words
 from services.ingest import chunking, headings
 from services.ingest.chunking import ChunkLimits, Origin
 from services.ingest.documents import Block, BlockKind, ExtractedDocument, Page
@@ -25,7 +25,8 @@ def document_of(*blocks: tuple[BlockKind, str], title: str | None = None) -> Ext
     made, text = [], ""
     for kind, content in blocks:
         text += "\n\n" if text else ""
-        level = 1 if kind is BlockKind.HEADING else None
+        level = content.count("#") + 1 if kind is BlockKind.HEADING else None
+        content = content.lstrip("# ")
         made.append(Block(kind, Span(len(text), len(text) + len(content)), level))
         text += content
     return ExtractedDocument(DocumentFormat.HTML, title, text, tuple(made))
@@ -64,9 +65,15 @@ def assert_headed(chunks: tuple[Chunk, ...], found: tuple[headings.Heading, ...]
     end = 0
     for chunk in chunks:
         own = next(span.start for span in chunk.sentences if span.start >= end)
-        above = [heading for heading in found if heading.span.start <= own]
-        chain = above[-1].chain if above else ()
-        assert chunk.heading_chain in (chain, chain[:-1])
+        above = [heading for heading in found if heading.span.start <= own][-1:]
+        inside = [heading for heading in found if own < heading.span.start < chunk.span.end]
+        named = {name for entry in chunk.heading_chain for name in entry.split(chunking.BETWEEN)}
+        for heading in above + inside:
+            assert not has_words(heading.chain[-1]) or named.issuperset(
+                heading.chain[-1].split(chunking.BETWEEN)
+            )
+        if not inside:
+            assert chunk.heading_chain == (above[-1].chain if above else ())
         end = chunk.span.end
         assert_sectioned(chunk, found)
 
@@ -113,17 +120,65 @@ def test_chunks_of_real_contracts_keep_the_laws(corpus):
     assert 230 <= sum(counts) / len(counts) <= 310
 
 
-def test_small_sections_share_a_chunk():
-    document = paragraphs(*(f"{number}. Fees. {SENTENCE * 3}" for number in range(1, 17)))
+def chains(*texts: str) -> list[tuple[str, ...]]:
+    return [chunk.heading_chain for chunk in chunking.cut(paragraphs(*texts), ORIGIN, LIMITS)]
+
+
+def test_small_sections_share_a_chunk_below_one_of_the_first_level_and_are_all_named():
+    words = ["Access", "Audit", "Costs", "Data", "Delay", "Fees", "Law", "Loss", "Notice", "Price", "Scope"]
+    names = [f"1.{number} {word}" for number, word in enumerate(words, start=1)]
+    found = chains("1. Fees.", *(f"{name}. {SENTENCE * 3}" for name in names))
+    assert found == [("1. Fees", "; ".join(names[:8])), ("1. Fees", "; ".join(names[8:]))]
+
+
+def test_no_chunk_runs_over_a_section_of_the_first_level():
+    assert chains("1. Fees. The fee is 5.", "2. Taxes. Taxes are extra.") == [("1. Fees",), ("2. Taxes",)]
+
+
+def test_small_sections_of_plain_text_share_a_chunk_and_are_all_named():
+    document = replace(
+        paragraphs("1. Fees. The fee is 5.", "2. Taxes. Taxes are extra."), format=DocumentFormat.TEXT
+    )
+    (chunk,) = chunking.cut(document, ORIGIN, LIMITS)
+    assert chunk.heading_chain == ("1. Fees; 2. Taxes",)
+
+
+def test_sections_below_the_only_heading_of_the_first_level_are_the_first_level():
+    document = document_of(
+        (BlockKind.HEADING, "Licence"),
+        *(part for name in ("Grant", "Fees", "Term") for part in section(name)),
+    )
     chunks = chunking.cut(document, ORIGIN, LIMITS)
-    assert [chunk.section for chunk in chunks] == ["1. Fees", "9. Fees"]
+    assert [chunk.heading_chain for chunk in chunks] == [
+        ("Licence", "Grant"),
+        ("Licence", "Fees"),
+        ("Licence", "Term"),
+    ]
+    assert chunks[0].text.startswith("Licence\n\nGrant\n\nThe")
+
+
+def section(name: str) -> list[tuple[BlockKind, str]]:
+    return [(BlockKind.HEADING, f"# {name}"), (BlockKind.PARAGRAPH, SENTENCE.strip())]
+
+
+def test_a_table_of_contents_is_one_chunk():
+    entries = ["1. Fees", "2. Taxes", "3. Notices", "4. Term"]
+    found = chains("\n".join(entries), *(f"{entry}. {SENTENCE * 3}" for entry in entries))
+    assert found == [("; ".join(entries),), *((entry,) for entry in entries)]
+
+
+def test_a_few_words_before_the_first_section_are_part_of_it():
+    assert chains("Exhibit 10.3", f"1. Fees. {SENTENCE * 3}", f"2. Taxes. {SENTENCE * 3}") == [
+        ("1. Fees",),
+        ("2. Taxes",),
+    ]
 
 
 def test_words_of_a_shared_chunk_belong_to_their_own_section():
-    document = paragraphs("1. Fees. The fee is 5.", "2. Taxes. Taxes are extra.")
+    document = paragraphs("1. Fees.", "1.1 Amount. The fee is 5.", "1.2 Taxes. Taxes are extra.")
     (chunk,) = chunking.cut(document, ORIGIN, LIMITS)
     named = [chunk.section_at(document.text.index(words)) for words in ("The fee is", "Taxes are")]
-    assert named == ["1. Fees", "2. Taxes"]
+    assert named == ["1.1 Amount", "1.2 Taxes"]
 
 
 def test_a_chunk_ends_before_a_section_rather_than_in_it():
@@ -152,7 +207,9 @@ def test_a_heading_stays_with_the_text_below_it():
 
 
 def test_a_short_rest_joins_its_neighbour():
-    document = paragraphs(f"1. Fees. {SENTENCE * 25}", "2. Notices. All notices are sent by mail.")
+    document = paragraphs(
+        "1. Fees.", f"1.1 Amount. {SENTENCE * 25}", "1.2 Notices. All notices are sent by mail."
+    )
     assert len(chunking.cut(document, ORIGIN, LIMITS)) == 1
 
 

@@ -66,3 +66,15 @@ async def test_an_overview_holds_every_document_by_id_and_follows_those_that_cha
     assert list(kept) == [draft.document_id for draft in drafts if draft is not drafts[1]]
     assert "tariff" in kept[drafts[0].version.document_id].stems
     assert kept[drafts[2].version.document_id] is first.heads.heads[2]
+
+
+async def test_a_document_of_small_chunks_is_known_by_what_stands_in_any_of_the_first():
+    texts = ["Contents", "Parties", "Recitals", "Background", "Purpose", "Tariffs"]
+    async with open_embedded() as store:
+        with ThreadPoolExecutor(1) as executor:
+            overviews = Overviews(store, executor)
+            await put(store, Draft("cme/a.txt", texts))
+            overview = await overviews.at(await store.revision())
+            await overviews.close()
+
+    assert "tariff" in overview.heads.heads[0].stems
