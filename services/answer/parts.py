@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import reduce
 
 from corpus.chunks import Chunk, ContextPart, TextDoubtKind
@@ -45,6 +46,17 @@ def quote_parts(chunk: Chunk, span: Span) -> tuple[QuotePart, ...]:
         return [*joined[:-1], whole] if whole else [*joined, piece]
 
     return tuple(part_of(chunk, where, text) for where, text in reduce(join, pieces[1:], pieces[:1]))
+
+
+def in_order(parts: Iterable[QuotePart]) -> tuple[QuotePart, ...]:
+    """Parts from several chunks in the order of the document, no words of it twice."""
+    ordered: list[QuotePart] = []
+    for part in sorted(parts, key=lambda part: (part.span.start, -part.span.end)):
+        known = ordered[-1].span.end if ordered else 0
+        words = part.text[max(0, known - part.span.start) :].lstrip()
+        if words:
+            ordered.append(replace(part, span=Span(part.span.end - len(words), part.span.end), text=words))
+    return tuple(ordered)
 
 
 def part_of(chunk: Chunk, span: Span, text: str) -> QuotePart:

@@ -43,7 +43,7 @@ class Sentence:
 
 def sentences_of(chunk: Chunk) -> Iterator[Sentence]:
     """The sentences of a chunk that can stand for themselves, in order; all of them when none can."""
-    everything = _all_of(chunk)
+    everything = all_of(chunk)
     headings = {_plain(heading) for heading in (*chunk.heading_chain, chunk.section)}
     standing = [
         sentence
@@ -60,11 +60,11 @@ def whole(chunk: Chunk) -> Sentence:
 
 def table_header_of(row: Sentence) -> Sentence | None:
     """The header above a table row, which says what its cells mean; None unless the chunk holds it."""
-    if not _is_row(row):
+    if not is_row(row):
         return None
-    everything = _all_of(row.chunk)
+    everything = all_of(row.chunk)
     first = next(i for i, sentence in enumerate(everything) if sentence.span == row.span)
-    while first > 0 and _is_row(everything[first - 1]):
+    while first > 0 and is_row(everything[first - 1]):
         first -= 1
     header = everything[first]
     return header if header.span != row.span and _heads_table(everything, first) else None
@@ -95,34 +95,49 @@ def to_its_end(chunk: Chunk, span: Span) -> Span:
 
 def _gone_on(chunk: Chunk, span: Span) -> Span:
     """`span` with the sentences behind it that its words call for."""
-    everything = _all_of(chunk)
+    everything = all_of(chunk)
     last = max((i for i, sentence in enumerate(everything) if sentence.span.overlap(span)), default=-1)
-    following = everything[last + 1 :][:MAX_GOING_ON]
-    if last < 0 or not following or not _CALLS_FOR_MORE.search(everything[last].text):
-        return span
-    taken = following[:1]
-    for sentence in following[1:]:
-        if not (_is_short_line(taken[-1]) or _CALLS_FOR_MORE.search(taken[-1].text)):
+    taken = called_for(everything[last], everything[last + 1 :]) if last >= 0 else []
+    return Span(span.start, taken[-1].span.end) if taken else span
+
+
+def called_for(last: Sentence, following: Sequence[Sentence]) -> list[Sentence]:
+    """Those of the `following` sentences that the words of `last` call for, in order; none for most."""
+    if not calls_for_more(last):
+        return []
+    taken = list(following[:1])
+    for sentence in following[1:MAX_GOING_ON]:
+        if not (_is_short_line(taken[-1]) or calls_for_more(taken[-1])):
             break
         taken.append(sentence)
-    return Span(span.start, taken[-1].span.end)
+    return taken
+
+
+def calls_for_more(sentence: Sentence) -> bool:
+    """Whether it ends in a colon, or in `of the`: then it is not at its end."""
+    return _CALLS_FOR_MORE.search(sentence.text) is not None
+
+
+def is_item(text: str) -> bool:
+    """Whether it begins with the marker of an item: `(a)`, `1.`, `•`."""
+    return _ITEM.match(text) is not None
 
 
 def _is_short_line(sentence: Sentence) -> bool:
-    return _is_row(sentence) or (
+    return is_row(sentence) or (
         len(sentence.text.split()) < CAPTION_WORDS and not sentence.text.endswith(_STOPS)
     )
 
 
 def says_something(chunk: Chunk, span: Span) -> bool:
     """Whether `span` holds something of a sentence or row that is no heading and no header of a table."""
-    everything = _all_of(chunk)
+    everything = all_of(chunk)
     headings = {_plain(heading) for heading in (*chunk.heading_chain, chunk.section)}
     headings |= {_plain(heading) for section in chunk.sections for heading in section.heading_chain}
     held = [i for i, sentence in enumerate(everything) if sentence.span.overlap(span)]
     return not held or any(
         not (_is_caption(everything[i].text) or _plain(everything[i].text) in headings)
-        and not (_is_row(everything[i]) and _heads_table(everything, i))
+        and not (is_row(everything[i]) and _heads_table(everything, i))
         for i in held
     )
 
@@ -133,12 +148,12 @@ def begins_earlier(chunk: Chunk, span: Span) -> bool:
 
     Then nobody can tell from it what it means: `(q) share the Data;` may be allowed, or forbidden.
     """
-    sentences = _all_of(chunk)
+    sentences = all_of(chunk)
     first = next((i for i, sentence in enumerate(sentences) if sentence.span.overlap(span)), None)
     led_in = any(part.span.start < span.start for part in contexts_of(chunk, span))
     if first is None or chunk.span.start == 0 or led_in:
         return False
-    if _is_row(sentences[first]):
+    if is_row(sentences[first]):
         headed = table_header_of(sentences[first]) or _heads_table(sentences, first)
         return bool(chunk.table_header) and not headed
     while first > 0 and all(_ITEM.match(sentence.text) for sentence in sentences[first - 1 : first + 1]):
@@ -156,14 +171,15 @@ def said_by(sentence: Sentence) -> str:
 
 def read_as(sentence: Sentence) -> str:
     """What a reader takes a sentence to say: a table row says nothing without its section and its header."""
-    if not _is_row(sentence):
+    if not is_row(sentence):
         return sentence.text
     header = table_header_of(sentence)
     above = header.text if header else sentence.chunk.table_header
     return "\n".join([sentence.chunk.section_at(sentence.span.start), above, sentence.text])
 
 
-def _all_of(chunk: Chunk) -> list[Sentence]:
+def all_of(chunk: Chunk) -> list[Sentence]:
+    """Every sentence and row of a chunk, in order."""
     start = chunk.span.start
     return [
         Sentence(chunk, span, chunk.text[span.start - start : span.end - start]) for span in chunk.sentences
@@ -171,19 +187,20 @@ def _all_of(chunk: Chunk) -> list[Sentence]:
 
 
 def _stands_alone(sentences: Sequence[Sentence], i: int) -> bool:
-    if _is_row(sentences[i]):
+    if is_row(sentences[i]):
         return not _heads_table(sentences, i)
     return not _is_fragment(said_by(sentences[i]))
 
 
-def _is_row(sentence: Sentence) -> bool:
+def is_row(sentence: Sentence) -> bool:
+    """Whether it is a row of a table."""
     return CELL_SEPARATOR in sentence.text
 
 
 def _heads_table(sentences: Sequence[Sentence], i: int) -> bool:
     """Whether row `i` is a header: the first of a table, without values, above a row that has some."""
-    first = i == 0 or not _is_row(sentences[i - 1])
-    below = i + 1 < len(sentences) and _is_row(sentences[i + 1])
+    first = i == 0 or not is_row(sentences[i - 1])
+    below = i + 1 < len(sentences) and is_row(sentences[i + 1])
     return first and below and not _has_value(sentences[i].text) and _has_value(sentences[i + 1].text)
 
 

@@ -177,7 +177,9 @@ class Citation(google.protobuf.message.Message):
     quote: builtins.str
     """The words of the document, exactly as stored: the texts of `parts`, joined by ` … `."""
     chunk_id: builtins.str
-    """The chunk that holds the quote."""
+    """The chunk that holds the quoted words. What leads into them, their conditions, and what the chunks beside it hold
+    of the same sentence or list are further `parts`.
+    """
     chunk_alias: builtins.str
     """The chunk's name for people, see `Chunk.alias`."""
     match_level: Global___MatchLevel.ValueType
@@ -201,8 +203,9 @@ class Citation(google.protobuf.message.Message):
     @property
     def parts(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___QuotePart]:
         """What `quote` consists of, in document order: what leads into the list that the words are an item of, the words
-        themselves, and the conditions after that list. They do not overlap; what only white space parts is one, so
-        that an ordinary quote has one part. Empty only in citations that were made before they had parts.
+        themselves, what of their sentence or list stands in the chunk before or after, and the conditions after that
+        list. They do not overlap; what only white space of one chunk parts is one, so that an ordinary quote has one
+        part. Empty only in citations that were made before they had parts.
         """
 
     def __init__(

@@ -21,6 +21,7 @@ from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceS
 from corpus.chunks import Chunk
 from corpus.codec import from_message
 from corpus.documents import Document
+from services.answer.breaks import neighbours_of
 from services.answer.clients import wire
 from services.answer.corpus import Assembled, Census, Found, Project, ResolvedDefinition
 from services.answer.questions import Question
@@ -135,6 +136,15 @@ class RetrievalClient:
             for chunk_id, chunk in chunks.items()
             if live.get(chunk.document_id) == chunk.generation
         }, documents
+
+    async def read_to_quote(
+        self, chunk_ids: Iterable[str]
+    ) -> tuple[Mapping[str, Chunk], Mapping[str, Document]]:
+        """The same with the chunks beside them in which their sentences and lists may begin or go on."""
+        chunks, documents = await self.read_back(chunk_ids)
+        beside = [neighbour for neighbour in neighbours_of(chunks.values()) if neighbour not in chunks]
+        read, _ = await self.read_back(beside)
+        return {**read, **chunks}, documents
 
     async def project(self, project_id: str) -> Project:
         """The project; PROJECT_NOT_FOUND names the field `project`, as requests of this service do."""

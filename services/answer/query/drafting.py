@@ -121,7 +121,7 @@ class Drafting:
     ) -> Answer:
         """Re-read every chunk that may be quoted, and keep what stands there."""
         with progress.stage("verify") as span:
-            chunks, documents = await self._retrieval.read_back(draft.chunk_ids())
+            chunks, documents = await self._retrieval.read_to_quote(draft.chunk_ids())
             citations = Citations(chunks, documents, self._origin(progress), self._signer, progress.labels)
             if claims is None:
                 fitted = draft.kept == progress.kept

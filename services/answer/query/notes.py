@@ -52,13 +52,21 @@ def unreadable_page_notes(citations: Sequence[Citation], documents: Iterable[Doc
 def begins_earlier_notes(citations: Iterable[Citation], chunks: Mapping[str, Chunk]) -> tuple[Note, ...]:
     """One note for all quotes whose beginning an earlier chunk holds, and which have no lead-in or header."""
     begun = tuple(
-        citation.number for citation in citations if begins_earlier(chunks[citation.chunk_id], citation.span)
+        citation.number
+        for citation in citations
+        if begins_earlier(chunks[citation.chunk_id], citation.span)
+        and not _has_its_beginning(citation, chunks[citation.chunk_id])
     )
     text = (
         "The beginning of the list, sentence or table that is quoted stands in an earlier passage: read it "
         "as well, since it may say that what is quoted does not hold, or is forbidden."
     )
     return (Note(NoteKind.CUT_QUOTE, text, begun),) if begun else ()
+
+
+def _has_its_beginning(citation: Citation, chunk: Chunk) -> bool:
+    """Whether the quote begins in the chunk before."""
+    return any(part.span.start < chunk.span.start for part in citation.parts)
 
 
 def definition_goes_on_note(term: str, citation: Citation) -> Note:

@@ -99,7 +99,7 @@ def without_repeated(quotes: Sequence[Stored]) -> list[Stored]:
     One that stands without any of its items is quoted with all of them.
     """
     standing = _not_held(quotes)
-    return _not_held(list(dict.fromkeys(quote.to_its_end() for quote in standing)))
+    return _not_held(list(dict.fromkeys(quote.whole() for quote in standing)))
 
 
 def _not_held(quotes: Sequence[Stored]) -> list[Stored]:
@@ -145,7 +145,7 @@ def supported_claims(claims: Sequence[Claim], citations: Citations, question: st
             dropped.append(Dropped(number, why or Why.SAYS_NOTHING, rules))
     for lost in dropped:
         _drops.add(1, {"clausegate.dropped.why": lost.why})
-    above_of = {quote.to_its_end(): above for quote, above in held.items()} | held
+    above_of = {quote.whole(): above for quote, above in held.items()} | held
     chosen = sorted(without_repeated(tuple(held)), key=_is_doubtful)
     return Stated(tuple(_statement(quote, above_of[quote], citations) for quote in chosen), tuple(dropped))
 

@@ -172,7 +172,7 @@ class Extractor:
         Raises `DocumentReplaced` when a document that is quoted was replaced meanwhile.
         """
         quoted = [passage.chunk.chunk_id for passage in passages if passage.chunk]
-        stored, documents = await self._retrieval.read_back(quoted)
+        stored, documents = await self._retrieval.read_to_quote(quoted)
         check_live(quoted, stored)
         citations = Citations(stored, documents, self._origin(model), self._signer)
         return deliver(passages, citations, wanted)

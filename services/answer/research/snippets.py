@@ -148,7 +148,7 @@ def _find(passage: Passage, citations: Citations) -> Stored | None:
         return None
     quote = Quote(passage.content, chunk.chunk_id, chunk.document_id, passage.start, whole_sentences=True)
     found = citations.find(quote)
-    return found.to_its_end() if found else None
+    return found.whole() if found else None
 
 
 def _snippet(passage: Passage, found: Stored, citation: Citation, wanted: Wanted) -> Snippet:

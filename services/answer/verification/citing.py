@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from chassis.errors import Conflict
 from corpus.chunks import Chunk, TextDoubtKind
@@ -14,8 +14,9 @@ from corpus.documents import Document
 from corpus.labels import labels_of
 from corpus.spans import Span
 from services.answer.answers import Note, NoteKind
-from services.answer.parts import doubts_of, joined, pages_at, quote_parts, reading_of
-from services.answer.sentences import Sentence, says_something, sentences_around, to_its_end
+from services.answer.breaks import after, before, reach
+from services.answer.parts import doubts_of, in_order, joined, pages_at, quote_parts, reading_of
+from services.answer.sentences import Sentence, says_something, sentences_around
 from services.answer.verification.places import find_in
 from services.answer.verification.signing import Signer
 
@@ -81,6 +82,10 @@ class Stored:
     level: MatchLevel
     parts: tuple[QuotePart, ...]
     """The words with what leads into them and their conditions."""
+    before: Chunk | None = field(default=None, compare=False)
+    """The chunk before, where it was read."""
+    after: Chunk | None = field(default=None, compare=False)
+    """The chunk after, where it was read."""
 
     @property
     def text(self) -> str:
@@ -106,20 +111,24 @@ class Stored:
     @property
     def doubts(self) -> tuple[TextDoubtKind, ...]:
         """Why its text may not be what the file shows."""
-        return doubts_of(self.chunk, self.parts)
+        return doubts_in((self.before, self.chunk, self.after), self.parts)
 
     @property
     def says_something(self) -> bool:
         """Whether it has more words than headings and headers of tables."""
         return says_something(self.chunk, self.span)
 
-    def to_its_end(self) -> Stored:
-        """The same to the end of the list or sentence that its words call for, as far as the chunk holds it.
+    def whole(self) -> Stored:
+        """The same from where its sentence begins to the end of the list or sentence that its words call for.
 
-        By itself `The Vendor is not liable for:` says nothing, or too much.
+        By itself `The Vendor is not liable for:` says nothing, or too much. What the end of the chunk cuts
+        goes on in the chunks beside it, as far as these hold it.
         """
-        span = to_its_end(self.chunk, self.span)
-        return replace(self, span=span, parts=quote_parts(self.chunk, span)) if span != self.span else self
+        found = reach(self.chunk, self.span, self.before, self.after)
+        parts = list(quote_parts(self.chunk, found.own))
+        for chunk, span in ((self.before, found.before), (self.after, found.after)):
+            parts += quote_parts(chunk, span) if chunk and span else ()
+        return replace(self, span=found.own, parts=in_order(parts))
 
     def holds(self, other: Stored) -> bool:
         """Whether all words of another quote of the document are among its own, and more."""
@@ -189,15 +198,16 @@ class Citations:
 
     def find(self, quote: Quote) -> Stored | None:
         """What `cite` would cite; None when the stored chunk does not hold the words."""
-        chunk = self._chunks.get(quote.chunk_id)
-        if chunk is None or not self._is_live(chunk):
+        chunk = self._live(quote.chunk_id)
+        if chunk is None:
             return None
         words = _within(chunk, quote) if quote.runs_on else quote.text
         place = find_in(chunk, words, near=quote.start)
         if place is None:
             return None
         span = sentences_around(chunk, place.span) if quote.whole_sentences else place.span
-        return Stored(chunk, span, place.level, quote_parts(chunk, span))
+        parts = quote_parts(chunk, span)
+        return Stored(chunk, span, place.level, parts, self._live(before(chunk)), self._live(after(chunk)))
 
     def cite(self, quote: Quote) -> Citation | None:
         """The citation of a quote; None, and nothing numbered, unless the stored chunk holds its words."""
@@ -211,10 +221,11 @@ class Citations:
             self._citations[place] = self._citation(found)
         return self._citations[place]
 
-    def _is_live(self, chunk: Chunk) -> bool:
-        """Whether the chunk is of the version whose file the certificate names."""
-        document = self._documents.get(chunk.document_id)
-        return document is not None and document.generation == chunk.generation
+    def _live(self, chunk_id: str) -> Chunk | None:
+        """The chunk, if it was read and is of the version whose file the certificate names."""
+        chunk = self._chunks.get(chunk_id)
+        document = self._documents.get(chunk.document_id) if chunk else None
+        return chunk if chunk and document and document.generation == chunk.generation else None
 
     def _citation(self, found: Stored) -> Citation:
         chunk = found.chunk
@@ -257,9 +268,16 @@ def doubt_notes(citations: Iterable[Citation], chunks: Mapping[str, Chunk]) -> t
     """One note for each reason to doubt the text of quotes."""
     doubted: dict[TextDoubtKind, list[int]] = {}
     for citation in citations:
-        for kind in doubts_of(chunks[citation.chunk_id], citation.parts):
+        chunk = chunks[citation.chunk_id]
+        beside = chunks.get(before(chunk)), chunk, chunks.get(after(chunk))
+        for kind in doubts_in(beside, citation.parts):
             doubted.setdefault(kind, []).append(citation.number)
     return tuple(doubt_note(kind, tuple(numbers)) for kind, numbers in doubted.items())
+
+
+def doubts_in(chunks: Iterable[Chunk | None], parts: Sequence[QuotePart]) -> tuple[TextDoubtKind, ...]:
+    """Why the text of parts of these chunks may not be what the file shows; each reason once."""
+    return tuple(dict.fromkeys(kind for chunk in chunks if chunk for kind in doubts_of(chunk, parts)))
 
 
 def doubt_note(kind: TextDoubtKind, numbers: tuple[int, ...]) -> Note:
