@@ -210,7 +210,8 @@ class Chunk(google.protobuf.message.Message):
     @property
     def context_before(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___ContextPart]:
         """What leads into the lists that the chunk holds items of, outermost first, for each item the whole way down, and
-        the header rows of the tables that it holds rows of.
+        the header rows of the tables that it holds rows of, with those cells above that a row belongs to: of the row above
+        that has a first cell where it has none, and of the row that heads its group.
         Empty also for a version that was indexed before releases kept it; so are the next two.
         """
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from os.path import commonprefix
@@ -29,7 +29,7 @@ from services.ingest.chunking.units import Unit, dissect
 from services.ingest.documents import ExtractedDocument, Page
 from services.ingest.parsing.invisible import readable
 
-CHUNKER_VERSION = "8"
+CHUNKER_VERSION = "9"
 """Goes into the generation: raise it with every change that moves a boundary, a heading or a definition."""
 
 BETWEEN = "; "
@@ -196,8 +196,8 @@ class _Writer:
         for governing, first, last in self._contexts.within(place.first, place.end):
             governs = Span(units[first].span.start, units[last].span.end)
             parts[governing.is_condition].append(self._part(governing.span, governs))
-        headers = self._headers(units[place.first : place.end])
-        return (*headers, *parts[False]), tuple(parts[True])
+        rows = units[place.first : place.end]
+        return (*self._headers(rows), *self._cells_above(rows), *parts[False]), tuple(parts[True])
 
     def _chain(self, sections: Iterable[int]) -> tuple[str, ...]:
         """The headings of a chunk whose own text lies in `sections`: what is above all, then of each."""
@@ -238,6 +238,15 @@ class _Writer:
             for header, run in groupby(units, key=lambda unit: unit.header)
             if header is not None and (rows := list(run))
         )
+
+    def _cells_above(self, units: Sequence[Unit]) -> Iterator[ContextPart]:
+        """The cells above that rows of the chunk belong to, wherever they stand."""
+        rows: dict[Span, list[Unit]] = {}
+        for unit in units:
+            for cell in unit.cells_above:
+                rows.setdefault(cell, []).append(unit)
+        for cell, belonging in rows.items():
+            yield self._part(cell, Span(belonging[0].span.start, belonging[-1].span.end))
 
     def _part(self, span: Span, governs: Span) -> ContextPart:
         text = self._document.text[span.start : span.end]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from corpus.spans import Span
+from services.ingest.chunking.tables import cells_above
 from services.ingest.documents import Block, BlockKind, ExtractedDocument
 from services.ingest.headings import Heading
 from services.ingest.sentences import split, trimmed
@@ -55,6 +56,8 @@ class Unit:
     is_row: bool = False
     header: Span | None = None
     """For a row: the header row of its table."""
+    cells_above: tuple[Span, ...] = ()
+    """For a row: cells above it that it belongs to, see `tables`."""
 
 
 def dissect(document: ExtractedDocument, headings: Sequence[Heading], max_weight: int) -> tuple[Unit, ...]:
@@ -92,6 +95,7 @@ def _whole_units(
 ) -> Iterator[Unit]:
     header: Span | None = None
     above = Span(-1, -1)
+    belonging = cells_above(document.text, document.blocks)
     for block in document.blocks:
         is_row = block.kind in _ROWS
         if not is_row or block.kind is BlockKind.TABLE_HEADER:
@@ -116,6 +120,7 @@ def _whole_units(
                 continues=not opens and _reads_on(document.text, headings, section, above, span, header),
                 is_row=is_row,
                 header=header,
+                cells_above=belonging.get(span.start, ()) if is_row else (),
             )
             above = span
         if block.kind is BlockKind.TABLE_HEADER and block.span.end - block.span.start <= LONGEST_HEADER:
