@@ -31,10 +31,11 @@ WORDS = [
     ".",
     "?",
 ]
+VOCABULARY_SIZE = len(WORDS)
 QUANTISED_RANK = 2
 
 
-def made_up_weights(seed):
+def made_up_weights(seed, shape=SHAPE, wide=WIDE, words=VOCABULARY_SIZE):
     """Tensors by name: float32, as training leaves them."""
     draw = np.random.default_rng(seed)
 
@@ -48,22 +49,22 @@ def made_up_weights(seed):
         tensors[f"{name}.bias"] = draw.normal(0, 0.3, rows).astype(np.float32)
 
     def norm(name):
-        tensors[f"{name}.weight"] = draw.normal(1, 0.2, SHAPE.dimension).astype(np.float32)
-        tensors[f"{name}.bias"] = draw.normal(0, 0.2, SHAPE.dimension).astype(np.float32)
+        tensors[f"{name}.weight"] = draw.normal(1, 0.2, shape.dimension).astype(np.float32)
+        tensors[f"{name}.bias"] = draw.normal(0, 0.2, shape.dimension).astype(np.float32)
 
-    for name, rows in (("word", len(WORDS)), ("position", POSITIONS), ("token_type", 2)):
-        tensors[f"embeddings.{name}_embeddings.weight"] = matrix(rows, SHAPE.dimension)
+    for name, rows in (("word", words), ("position", POSITIONS), ("token_type", 2)):
+        tensors[f"embeddings.{name}_embeddings.weight"] = matrix(rows, shape.dimension)
     norm("embeddings.LayerNorm")
-    for layer in range(SHAPE.layers):
+    for layer in range(shape.layers):
         prefix = f"encoder.layer.{layer}"
         for name in ("self.query", "self.key", "self.value", "output.dense"):
-            linear(f"{prefix}.attention.{name}", SHAPE.dimension, SHAPE.dimension)
+            linear(f"{prefix}.attention.{name}", shape.dimension, shape.dimension)
         norm(f"{prefix}.attention.output.LayerNorm")
-        linear(f"{prefix}.intermediate.dense", WIDE, SHAPE.dimension)
-        linear(f"{prefix}.output.dense", SHAPE.dimension, WIDE)
+        linear(f"{prefix}.intermediate.dense", wide, shape.dimension)
+        linear(f"{prefix}.output.dense", shape.dimension, wide)
         norm(f"{prefix}.output.LayerNorm")
-    linear("answers", 1, SHAPE.dimension)
-    linear("evidence", 1, SHAPE.dimension)
+    linear("answers", 1, shape.dimension)
+    linear("evidence", 1, shape.dimension)
     return tensors
 
 
@@ -97,11 +98,11 @@ def write_safetensors(tensors, file):
     )
 
 
-def write_reader(folder, tensors, words=WORDS):
+def write_reader(folder, tensors, tokenizer=None):
     """All files of a reader."""
     folder.mkdir(exist_ok=True)
     write_safetensors(tensors, folder / "reader.safetensors")
-    vocabulary(words).save(str(folder / "tokenizer.json"))
+    (tokenizer or vocabulary()).save(str(folder / "tokenizer.json"))
     described = {
         "sha256": hashlib.sha256((folder / "reader.safetensors").read_bytes()).hexdigest(),
         "vocabulary sha256": hashlib.sha256((folder / "tokenizer.json").read_bytes()).hexdigest(),

@@ -1,4 +1,4 @@
 """The reader: a small model that says how well a passage answers a question, and which of its sentences do.
 
-`passages` says what it reads, `graph` builds it, and `reader` runs it in this process.
+`model` says what one does, and `reader` is the one that runs here: `rows` makes tokens, `graph` the network.
 """

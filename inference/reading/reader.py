@@ -18,7 +18,8 @@ from inference.bert.graph import BertShape
 from inference.bert.session import Session
 from inference.bert.weights import Weights
 from inference.reading.graph import READER_SHAPE, build_graph
-from inference.reading.passages import Passage, Reading, Row, Rows
+from inference.reading.model import Passage, Reading
+from inference.reading.rows import Row, Rows
 
 WEIGHTS, DESCRIPTION, VOCABULARY = "reader.safetensors", "reader.json", "tokenizer.json"
 """The reader's files: the description names the SHA-256 of the other two."""

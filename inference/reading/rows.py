@@ -11,29 +11,12 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from corpus.spans import Span
+from inference.reading.model import Passage, Reading
 from inference.texts import encodable
 
 MAX_QUESTION_TOKENS = 48
 MAX_PASSAGE_TOKENS = 224
 """The reader was trained on no more of either; a window of a chunk has 200 tokens at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A text and its sentences, as code points of it: ascending, without overlap."""
-
-    text: str
-    sentences: tuple[Span, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What the reader says of a passage, as logits: 0 is even odds, higher is better."""
-
-    answers: float
-    """Whether the passage answers the question."""
-    sentences: tuple[float | None, ...]
-    """Whether each of its sentences does; None for one of which no token was read."""
 
 
 @dataclass(frozen=True, slots=True)

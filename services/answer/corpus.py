@@ -21,6 +21,16 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkReading:
+    """What the reader says of a chunk: logits, 0 is even odds, higher is better."""
+
+    answers: float
+    """Whether the chunk answers the question: the best of its windows."""
+    sentences: Mapping[Span, float]
+    """Whether each sentence does, by its place; those that were read."""
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A chunk that may answer the question, see `clausegate.retrieval.v1.Candidate`."""
 
@@ -32,6 +42,8 @@ class Candidate:
     combined: float
     """similarity + 0.5 keyword share + 0.35 lexicon share; comparable between questions."""
     windows: tuple[Window, ...]
+    reading: ChunkReading | None = None
+    """None where there is no reader, or before it has read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,10 @@ GRADE_TOKENS = 48
 """Tokens of a reply for each candidate: two halves, `{"chunk": "c12a", "grade": 3}` on lines of their own."""
 
 
+PACKAGED_READER = Path(__file__).resolve().parents[2] / "models" / "reader"
+"""The folder of our own reader, beside the packages."""
+
+
 class AnswerSettings(ModelServerSettings):
     """Read from variables that begin with `CLAUSEGATE_`."""
 
@@ -46,6 +50,21 @@ class AnswerSettings(ModelServerSettings):
         ge=1,
         le=10_000,
         description="Calls to retrieval that run at once; more wait for their turn.",
+    )
+    reader: str = Field(
+        default="on",
+        min_length=1,
+        description="The reader, which reads the best passages where no chat model grades: on, off, or a "
+        "folder with another one. On without its files: off, and the log says so.",
+    )
+    reader_threads: int = Field(
+        default=0, ge=0, le=256, description="Threads that read passages; 0 means one for each core."
+    )
+    reader_deadline_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        le=600,
+        description="Longest reading of a question, its waiting among it; then it is graded without.",
     )
     gate_threshold: float = Field(
         default=0.20, ge=-1, le=2, description="Evidence that local grading asks of a chunk."
@@ -162,6 +181,12 @@ class AnswerSettings(ModelServerSettings):
         if self.record_model_calls and not self.names_model_server:
             raise ValueError("there are no model calls to record: set OPENAI_API_KEY or OPENAI_BASE_URL")
         return self
+
+    def reader_folder(self) -> Path | None:
+        """Where the files of the reader are; None when there is to be none."""
+        if self.reader == "on":
+            return PACKAGED_READER if (PACKAGED_READER / "reader.json").is_file() else None
+        return None if self.reader == "off" else Path(self.reader)
 
     def audit_retention(self) -> timedelta | None:
         """How long records are kept; None without a limit."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_hex
 from socket import gethostname
@@ -32,6 +33,7 @@ from clausegate.answer.v1 import (
 )
 from inference.chat.model import ChatModel
 from inference.chat.replay import RecordingChat, ReplayedChat
+from inference.reading.model import ReadingModel
 from inference.recording import Recorder, Recording
 from inference.tokens import TokenCounter, token_counter
 from services.answer.articles.compiling import Compiling
@@ -41,8 +43,12 @@ from services.answer.checking.texts import Grounding
 from services.answer.clients.articles import ArticlesClient
 from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
 from services.answer.contracts.completion import Completer
+from services.answer.evidence.local_grading import LocalGrader
 from services.answer.evidence.policy import Policy
+from services.answer.query.concluding import Concluding
+from services.answer.query.drafting import Drafting
 from services.answer.query.each import QueryingEach
+from services.answer.query.judging import Judge
 from services.answer.query.querying import Querying
 from services.answer.query_generation import QueryGeneration
 from services.answer.records.audit import Records
@@ -111,6 +117,7 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
         )
         chat, clock = await stack.enter_async_context(_chat_and_clock(settings))
         counter = token_counter(settings.tiktoken_cache_dir)
+        reader = await stack.enter_async_context(_reader(settings))
         tools = _Tools(
             completer=Completer(chat, settings.task_models(), counter),
             tasks=Tasks(records, clock, counter, settings.prices),
@@ -120,7 +127,10 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             articles=ArticlesClient(channel, settings.retrieval_deadline_seconds),
             counter=counter,
             signer=signer,
-            policy=settings.policy(),
+            policy=replace(settings.policy(), reader=reader.name if reader else ""),
+            grader=LocalGrader(reader),
+            # What finds snippets by a model has not been measured with the reader before it.
+            snippet_grader=LocalGrader(None if chat else reader),
             extractions=ResultCache(settings.snippets_cache_seconds, MAX_CACHED_EXTRACTIONS, clock.seconds),
         )
         yield Services(NAMES, _servicers(tools, hints).register)
@@ -137,20 +147,23 @@ class _Tools:
     counter: TokenCounter
     signer: Signer
     policy: Policy
+    grader: LocalGrader
+    snippet_grader: LocalGrader
     extractions: ResultCache[Extraction]
 
 
 def _servicers(tools: _Tools, hints: Hints) -> _Servicers:
     retrieval, completer, tasks, signer = tools.retrieval, tools.completer, tools.tasks, tools.signer
     policy, policy_sha256 = tools.policy, tools.policy.sha256()
-    extractor = Extractor(retrieval, completer, tools.counter, policy, signer)
+    extractor = Extractor(retrieval, completer, tools.counter, policy, signer, tools.snippet_grader)
+    drafting = Drafting(retrieval, completer, tools.counter, policy, signer)
     querying = Querying(
         retrieval=retrieval,
         completer=completer,
         counter=tools.counter,
         policy=policy,
         tasks=tasks,
-        signer=signer,
+        concluding=Concluding(Judge(completer, policy, tools.grader), drafting),
     )
     return _Servicers(
         query=QueryServicer(querying, QueryingEach(querying, retrieval)),
@@ -196,6 +209,27 @@ async def _chat_model(settings: AnswerSettings) -> AsyncIterator[ChatModel | Non
         yield OpenAIChat(server, settings)
     finally:
         await server.close()
+
+
+@asynccontextmanager
+async def _reader(settings: AnswerSettings) -> AsyncIterator[ReadingModel | None]:
+    """The reader of the settings; None when it is off or not there, and the log says which."""
+    folder = settings.reader_folder()
+    if folder is None:
+        logger.warning("there is no reader", extra={"setting": settings.reader})
+        yield None
+        return
+    # Not at the top: what runs it takes 60 MB, for nothing where it is off.
+    from inference.reading.reader import Reader
+
+    reader = await asyncio.to_thread(
+        Reader, folder, settings.reader_deadline_seconds, settings.reader_threads
+    )
+    logger.info("the reader is there", extra={"reader": reader.name})
+    try:
+        yield reader
+    finally:
+        await reader.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from corpus.stems import stems_of
 from services.answer.corpus import Candidate, Found
 from services.answer.evidence.everyday import contract_stems
 from services.answer.evidence.grading import GradedCandidate
+from services.answer.evidence.readings import sentence_gain
 from services.answer.evidence.wants import Want, held_by, is_no_statement, says_little, wanted
 from services.answer.sentences import Sentence, read_as, said_by, sentences_of
 
@@ -108,7 +109,8 @@ def score_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[Scor
             + LEXICON_WEIGHT * by_lexicon[i]
             + OTHER_WORDS_WEIGHT * by_other_word[i]
             + ANY_OTHER_WORD_WEIGHT * (by_other_word[i] > 0)
-            + _preference(readings[i], wants),
+            + _preference(readings[i], wants)
+            + sentence_gain(owner.candidate, sentence.span),
         )
         for i, (owner, sentence) in enumerate(owned)
     )

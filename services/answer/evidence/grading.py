@@ -14,6 +14,7 @@ from enum import StrEnum
 from corpus.chunks import Chunk
 from services.answer.answers import SupportingClause
 from services.answer.corpus import Background, Candidate, Found
+from services.answer.evidence.readings import rank_gain
 from services.answer.parts import outside, pages_at
 
 LOCAL_GRADER = "local"
@@ -48,8 +49,8 @@ class GradedCandidate:
     score: float
     """What the gate compares: calibrated evidence, a model's grade, or a raw score when grading was off."""
     rank_score: float
-    """Local evidence, or a raw score when grading was off; what orders candidates, higher is better. A
-    model's grades go before it."""
+    """Local evidence with what the reader says, or a raw score when grading was off; what orders candidates,
+    higher is better. A chat model's grades go before it."""
     grade: int | None = None
     """0 not relevant to 3 contains the answer; None when grading was off."""
     probability: float | None = None
@@ -107,7 +108,9 @@ def _graded(candidate: Candidate, found: Found) -> GradedCandidate:
     return GradedCandidate(
         candidate,
         score=evidence,
-        rank_score=candidate.combined - _distance(candidate.chunk.document_id, found.routed),
+        rank_score=candidate.combined
+        + rank_gain(candidate)
+        - _distance(candidate.chunk.document_id, found.routed),
         grade=grade_of(evidence),
         probability=probability_of(evidence),
     )

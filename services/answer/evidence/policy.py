@@ -37,6 +37,8 @@ class Policy:
     keep_at_most: int = 5
     raw_gate_uses_bm25: bool = False
     definition_depth: int = 2
+    reader: str = ""
+    """Name of the reader that grades with local evidence; empty without one."""
     grading: Grading = Grading.BATCH
     """How a chat model grades, where there is one."""
     relevance_threshold: int = 2

@@ -14,13 +14,13 @@ class Concluding:
     """Judges what was found, and answers from it."""
 
     def __init__(self, judge: Judge, drafting: Drafting) -> None:
-        self._judge = judge
+        self.judge = judge
         self._drafting = drafting
 
     async def decide(self, task: Task, progress: Progress, found: Found) -> GateDecision:
         """Grade the candidates, keep the best, and let the gate decide."""
         with progress.stage("grade") as span:
-            ranking = await self._judge.rank(task, progress.question, found)
+            ranking = await self.judge.rank(task, progress.question, found)
             progress.ranked, progress.strong = ranking.ranked, ranking.strong
             progress.kept = ranking.kept
             progress.grader, progress.grading_failure = ranking.grader, ranking.failure
@@ -33,7 +33,7 @@ class Concluding:
                 }
             )
         with progress.stage("gate") as span:
-            progress.gate = self._judge.decide(progress.question, found, ranking)
+            progress.gate = self.judge.decide(progress.question, found, ranking)
             span.set_attribute("clausegate.gate.rule", progress.gate.rule.value)
         return progress.gate
 

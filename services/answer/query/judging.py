@@ -1,8 +1,8 @@
 """Grades the candidates, keeps the best, and lets the gate decide.
 
-Whoever can grade does: a chat model, or local evidence where there is none or where it fails, whatever it
-fails with. A failure is not hidden: the judgement names it, and what is wrong with key, address or server
-meets the answer as well, which nothing stands in for. Two errors are no failure of the model:
+Whoever can grade does: a chat model, or the reader and local evidence where there is none or where it fails,
+whatever it fails with. A failure is not hidden: the judgement names it, and what is wrong with key, address
+or server meets the answer as well, which nothing stands in for. Two errors are no failure of the model:
 `BudgetExceeded`, since the caller has said what a query may cost, and `ReplayDiverged`, since a query that
 goes another way than its recording replays nothing.
 """
@@ -20,6 +20,7 @@ from services.answer.contracts.completion import Completer
 from services.answer.corpus import Found
 from services.answer.evidence import gate, grading
 from services.answer.evidence.grading import GradedCandidate, Grading
+from services.answer.evidence.local_grading import LocalGrader
 from services.answer.evidence.policy import Policy
 from services.answer.query.model_grading import Grades, grade_each, grade_together
 from services.answer.questions import Question
@@ -41,16 +42,18 @@ class Ranking:
     grader: str
     """`local`, a model's name, or empty when grading was off."""
     by_model: bool = False
+    """Whether a chat model graded."""
     failure: str = ""
-    """Reason of a model's grading that failed, so that local grading stood in; empty otherwise."""
+    """Reason of a model's grading that failed, so that the next best stood in; empty otherwise."""
 
 
 class Judge:
     """Ranks candidates and decides whether they are enough."""
 
-    def __init__(self, completer: Completer, policy: Policy) -> None:
+    def __init__(self, completer: Completer, policy: Policy, grader: LocalGrader) -> None:
         self._completer = completer
         self._policy = policy
+        self._grader = grader
 
     def asks_model(self, question: Question) -> bool:
         """Whether a chat model grades the candidates of a question."""
@@ -63,15 +66,14 @@ class Judge:
             ranked = grading.rank_by_similarity(found, use_bm25=self._policy.raw_gate_uses_bm25)
             return self._keep(ranked, "")
         if not found.candidates or not self.asks_model(question):
-            return self._keep(grading.grade_locally(found), grading.LOCAL_GRADER)
+            return await self._grade_locally(found)
         try:
             grades = await self._ask(task, question, found)
         except (BudgetExceeded, ReplayDiverged):
             raise
         except ServiceError as error:
             logger.warning("a model's grading failed", extra={"reason": error.reason})
-            local = self._keep(grading.grade_locally(found), grading.LOCAL_GRADER)
-            return replace(local, failure=error.reason)
+            return replace(await self._grade_locally(found), failure=error.reason)
         ranked = grading.apply_grades(found, grades.by_chunk)
         strong = grading.keep_graded(ranked, self._policy.relevance_threshold, len(ranked))
         return Ranking(ranked, strong, strong[: self._policy.keep_at_most], grades.model, by_model=True)
@@ -92,6 +94,10 @@ class Judge:
         grade = grade_each if self._policy.grading is Grading.EACH else grade_together
         chunks = [candidate.chunk for candidate in found.candidates]
         return await grade(self._completer, task, question.query, chunks)
+
+    async def _grade_locally(self, found: Found) -> Ranking:
+        grades = await self._grader.grade(found)
+        return replace(self._keep(grades.ranked, grades.grader), failure=grades.failure)
 
     def _keep(self, ranked: Sequence[GradedCandidate], grader: str) -> Ranking:
         strong = grading.keep(ranked, self._policy.keep_ratio, len(ranked))

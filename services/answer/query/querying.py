@@ -27,7 +27,6 @@ from services.answer.query import documents, notes, refusing
 from services.answer.query.choosing import Chosen, choose
 from services.answer.query.concluding import Concluding
 from services.answer.query.documents import Part
-from services.answer.query.drafting import Drafting
 from services.answer.query.estimating import Estimates, by_stage
 from services.answer.query.events import (
     Completed,
@@ -40,7 +39,6 @@ from services.answer.query.events import (
     Retrieved,
     unfold,
 )
-from services.answer.query.judging import Judge
 from services.answer.query.progress import Progress, describe, explained
 from services.answer.query.refusing import Named
 from services.answer.query.rendering import render_markdown, render_markdown_full, render_text
@@ -49,7 +47,6 @@ from services.answer.records.tasks import Task, Tasks
 from services.answer.records.tracking import TaskName
 from services.answer.sentences import whole
 from services.answer.verification.citing import EXTRACTIVE
-from services.answer.verification.signing import Signer
 
 MAX_NEAREST_CLAUSES = 3
 
@@ -64,16 +61,14 @@ class Querying:
         counter: TokenCounter,
         policy: Policy,
         tasks: Tasks,
-        signer: Signer,
+        concluding: Concluding,
     ) -> None:
         self._retrieval = retrieval
         self._completer = completer
         self._counter = counter
         self._policy = policy
         self._tasks = tasks
-        self._judge = Judge(completer, policy)
-        drafting = Drafting(retrieval, completer, counter, policy, signer)
-        self._concluding = Concluding(self._judge, drafting)
+        self._concluding = concluding
 
     async def answer(self, question: Question, caller: Caller) -> Response:
         """The whole answer: the last event of `events`."""
@@ -164,7 +159,7 @@ class Querying:
         for part in parts:
             question, found = part.progress.question, part.found
             chunks = [candidate.chunk for candidate in found.candidates]
-            if chunks and self._judge.asks_model(question):
+            if chunks and self._concluding.judge.asks_model(question):
                 stages.append(estimates.grading(question.query, chunks))
             if chunks and self._completer.configured:
                 passages, depth = map(whole, chunks), self._policy.definition_depth

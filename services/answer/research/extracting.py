@@ -23,7 +23,8 @@ from services.answer.contracts.snippets import MAX_SNIPPETS
 from services.answer.corpus import Found
 from services.answer.evidence import gate, grading
 from services.answer.evidence.extraction import choose_sentences
-from services.answer.evidence.grading import GradedCandidate
+from services.answer.evidence.grading import LOCAL_GRADER, GradedCandidate
+from services.answer.evidence.local_grading import LocalGrader
 from services.answer.evidence.policy import Policy
 from services.answer.records.tasks import Task
 from services.answer.records.usage import StageUsage
@@ -57,6 +58,8 @@ class Extraction:
     """Why there are no snippets: a `RefusalReason`, or `NO_RESULTS`; None when there are."""
     dropped: int = 0
     model: str = EXTRACTIVE
+    grader: str = LOCAL_GRADER
+    """See `LocalGrades.grader`."""
     context_tokens: int = 0
     """Tokens of the chunks that a model was shown, or sentences were taken from."""
     chunks_used: int = 0
@@ -73,12 +76,14 @@ class Extractor:
         counter: TokenCounter,
         policy: Policy,
         signer: Signer,
+        grader: LocalGrader,
     ) -> None:
         self._retrieval = retrieval
         self._completer = completer
         self._counter = counter
         self._policy = policy
         self._signer = signer
+        self._grader = grader
 
     @property
     def model(self) -> str:
@@ -99,7 +104,8 @@ class Extractor:
 
     async def extract(self, found: Found, wanted: Wanted, task: Task) -> Extraction:
         """The snippets among what was found. Raises what `Completer.ask` raises."""
-        ranked = grading.grade_locally(found)
+        grades = await self._grader.grade(found)
+        ranked = grades.ranked
         decision = gate.decide_graded(
             [graded.score for graded in ranked],
             self._limits,
@@ -109,10 +115,12 @@ class Extractor:
         if not decision.passed:
             nothing = decision.rule is GateRule.NOTHING_RETRIEVED
             reason = RefusalReason.NO_CHUNKS_RETRIEVED if nothing else RefusalReason.CONFIDENCE_TOO_LOW
-            return Extraction((), NOTHING_FOUND, reason.value, model=self.model)
+            return Extraction((), NOTHING_FOUND, reason.value, model=self.model, grader=grades.grader)
         if self._completer.configured:
-            return await self._ask(ranked, wanted, task)
-        return await self._excerpt(ranked, found, wanted)
+            extraction = await self._ask(ranked, wanted, task)
+        else:
+            extraction = await self._excerpt(ranked, found, wanted)
+        return replace(extraction, grader=grades.grader)
 
     async def _ask(self, ranked: Sequence[GradedCandidate], wanted: Wanted, task: Task) -> Extraction:
         """What a model extracts, as far as it stands in the documents."""

@@ -17,7 +17,6 @@ from services.answer.answers import Metadata, Outcome
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.contracts.snippets import MAX_SNIPPETS
 from services.answer.corpus import Background, Found, Leg
-from services.answer.evidence.grading import LOCAL_GRADER
 from services.answer.evidence.policy import Policy
 from services.answer.questions import MAX_QUERY_CHARACTERS, Question
 from services.answer.records.tasks import Task, Tasks
@@ -91,7 +90,7 @@ class Research:
             metadata = task.metadata(
                 model=extraction.model,
                 prompt_version=self._extractor.prompt_version,
-                grader=LOCAL_GRADER,
+                grader=extraction.grader,
                 index_revision=found.index_revision,
                 normalized_query=found.normalized_query,
                 context_tokens=extraction.context_tokens,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from corpus.spans import Span
-from inference.reading.passages import MAX_PASSAGE_TOKENS, MAX_QUESTION_TOKENS, Passage
+from inference.reading.model import Passage
 from inference.reading.reader import (
     QUESTIONS_AT_ONCE,
     QUESTIONS_WAITING,
@@ -13,7 +13,8 @@ from inference.reading.reader import (
     ReaderQueueFull,
     ReaderTooSlow,
 )
-from tests.unit.inference.reader_files import (
+from inference.reading.rows import MAX_PASSAGE_TOKENS, MAX_QUESTION_TOKENS
+from tests.made_up_reader import (
     SHAPE,
     WORDS,
     forward,
@@ -217,4 +218,4 @@ def test_weight_that_is_missing_or_of_another_kind_is_named(tmp_path, eight_bits
 def test_vocabulary_without_the_tokens_around_texts_is_refused(tmp_path, eight_bits):
     words = [word for word in WORDS if word != "[CLS]"]
     with pytest.raises(ReaderBroken, match=r"\[CLS\]"):
-        Reader(write_reader(tmp_path, eight_bits, words), LONGEST, 1, SHAPE, "f32")
+        Reader(write_reader(tmp_path, eight_bits, vocabulary(words)), LONGEST, 1, SHAPE, "f32")
