@@ -9,11 +9,11 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
 from chassis.access import Load
@@ -37,6 +37,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _in_call: ContextVar[bool] = ContextVar("in_call", default=False)
+_one_more: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar("one_more", default=None)
 _waiting = gauge(__name__, "clausegate.queue.waiting", "Work that waits for its turn.", "{item}")
 _running = gauge(__name__, "clausegate.queue.running", "Work that has its turn.", "{item}")
 
@@ -122,6 +123,20 @@ class CallLimiter:
             self._running_of_all -= 1
             _take_one(self._running, key)
 
+    async def one_more(self, caller: Caller, load: Load) -> None:
+        """Count one more piece of a running call at the rate of calls; wait until the rate allows for it.
+
+        Pieces leave half of the burst to calls, which would otherwise be refused for as long as pieces wait.
+        """
+        rate = self._rates.get(load)
+        if not caller.credential_id or rate is None or not rate.per_second:
+            return
+        key, for_pieces = (caller.counted_as, load), replace(rate, burst=max(1, rate.burst // 2))
+        wait = self._rate_limiter.wait(key, for_pieces)
+        while wait:
+            await asyncio.sleep(wait)
+            wait = self._rate_limiter.wait(key, for_pieces)
+
     def _check(self, key: Hashable, load: Load) -> None:
         """Raise unless one more call of the subject and load may run now."""
         at_once, rate = self._at_once.get(load, 0), self._rates.get(load)
@@ -142,6 +157,20 @@ def _take_one(counts: Counter[Hashable], key: Hashable) -> None:
 def set_in_call() -> None:
     """From now on, in this task, calls of other services are parts of the one that is worked on."""
     _in_call.set(True)
+
+
+def set_one_more(count: Callable[[], Awaitable[None]]) -> None:
+    """From now on, in this task, `count` counts what `count_one_more` is called for."""
+    _one_more.set(count)
+
+
+async def count_one_more() -> None:
+    """Count one more piece of the call that is worked on, which asks for several, as if it were a call.
+
+    Returns when the rate of its caller allows for it; at once outside of a call.
+    """
+    if count := _one_more.get():
+        await count()
 
 
 def part_metadata() -> tuple[tuple[str, str], ...]:

@@ -16,7 +16,7 @@ from chassis.access import Load, access_of
 from chassis.auth import LOCAL, current_caller
 from chassis.errors import DeadlineExceeded, InvalidInput
 from chassis.interceptors import HEALTH, REFLECTION, Continuation, Handler
-from chassis.limits.concurrency import PART, CallLimiter, FairQueue, set_in_call
+from chassis.limits.concurrency import PART, CallLimiter, FairQueue, set_in_call, set_one_more
 from chassis.limits.deadlines import set_deadline
 from chassis.limits.settings import LimitSettings
 from chassis.requests import check_request
@@ -130,6 +130,7 @@ class _Call:
         """Count the call while it runs, and end it in time."""
         caller = LOCAL if self.plumbing else current_caller()
         set_in_call()
+        set_one_more(lambda: self.limiter.one_more(caller, self.load))
         async with self._timed(context):
             if self.parts is None:
                 _when_answered(self.limiter.open(caller))

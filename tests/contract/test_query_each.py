@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 import grpc
 import pytest
 import pytest_asyncio
 
+from chassis.api_keys import ApiKeys, new_key, to_json
+from chassis.auth import Caller
+from chassis.channel import open_channel
+from chassis.credentials import Credentials
+from chassis.policy import ServerPolicy
+from chassis.server import serving
+from chassis.settings import ProcessSettings
 from clausegate.answer.v1 import answer_pb2
 from clausegate.answer.v1.query_service_pb2 import QueryEachRequest, QueryRequest
+from clausegate.answer.v1.query_service_pb2_grpc import QueryServiceStub
+from services.answer.settings import AnswerSettings
+from services.answer.wiring import answer
 from tests.contract.damage import files
 from tests.contract.test_query_service import (
     CME,
@@ -170,6 +182,46 @@ async def test_a_client_that_leaves_cancels_the_cells_under_way(index, tmp_path)
         await until(lambda: any(entry["outcome"] == "cancelled" for entry in records(tmp_path)))
         await asyncio.sleep(0.2)
     assert len(records(tmp_path)) < 40
+
+
+@asynccontextmanager
+async def answering_anna(retrieval_address, folder, **limits):
+    """A stub of an answer service that wants keys, and what to call it with."""
+    entry, key = new_key(Caller("default", "anna"), datetime(2026, 11, 21, tzinfo=UTC))
+    (folder / "keys.json").write_text(to_json([entry]))
+    policy = ServerPolicy(Credentials(ApiKeys(folder / "keys.json")), limits=ProcessSettings(**limits))
+    wired = answer(AnswerSettings(retrieval_address=retrieval_address, data_dir=folder))
+    async with (
+        wired as services,
+        serving("127.0.0.1:0", [services], policy) as address,
+        open_channel(address) as channel,
+    ):
+        yield QueryServiceStub(channel), {"metadata": [("authorization", f"Bearer {key}")], "timeout": 60}
+
+
+async def test_every_cell_counts_as_a_query_and_waits_where_a_query_is_refused(index, tmp_path):
+    limits = {"queries_per_second": 0.001, "queries_burst": 4}
+    async with answering_anna(index, tmp_path, **limits) as (queries, with_key):
+        call = queries.QueryEach(QueryEachRequest(queries=[FEE]), **with_key)
+        assert (await call.read()).begun.cells == 2
+        assert (await call.read()).WhichOneof("event") == "cell"
+        for _ in range(2):
+            await queries.Query(QueryRequest(query=LAW), **with_key)
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await queries.Query(QueryRequest(query=LAW), **with_key)
+        call.cancel()
+
+    assert error_of(refused.value) == ("RESOURCE_EXHAUSTED", "RATE_LIMITED", None)
+    assert sorted(entry["query"] for entry in records(tmp_path)) == sorted([FEE, LAW, LAW])
+
+
+async def test_cells_that_waited_are_answered(index, tmp_path):
+    async with answering_anna(index, tmp_path, queries_per_second=20, queries_burst=1) as (queries, with_key):
+        call = queries.QueryEach(QueryEachRequest(queries=[FEE, LAW]), **with_key)
+        events = [event async for event in call]
+
+    assert [event.WhichOneof("event") for event in events] == ["begun", *["cell"] * 4, "completed"]
+    assert events[-1].completed.failed == 0
 
 
 async def test_a_retrieval_service_that_does_not_answer_ends_the_call(tmp_path):

@@ -1,8 +1,8 @@
 """Asks questions of each document by itself: contracts by questions, cell by cell.
 
-A cell is a query like any other, within one document: graded, gated, verified and recorded. One that fails
-says why and leaves the others to be asked; what would fail every cell after it (nothing can be recorded, the
-money or the time is used up) ends the call.
+A cell is a query like any other, within one document: counted, graded, gated, verified and recorded. One
+that fails says why and leaves the others to be asked; what would fail every cell after it (nothing can be
+recorded, the money or the time is used up) ends the call.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from itertools import islice, product
 
 from chassis.auth import Caller
 from chassis.errors import DeadlineExceeded, InvalidInput, ServiceError
+from chassis.limits.concurrency import count_one_more
 from chassis.limits.size import check_count, check_names
 from corpus.citations import Citation
 from corpus.documents import Document
@@ -139,6 +140,7 @@ class QueryingEach:
 
         With a limit of costs that is every failure: what a cell that failed has cost is not known.
         """
+        await count_one_more()
         question = Question(asked.queries[query], document_ids=(document_id,), max_cost_usd=left)
         try:
             response = await self._querying.answer(question, caller)

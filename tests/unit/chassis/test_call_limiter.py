@@ -1,6 +1,7 @@
 """The arithmetic of limits, with a clock of its own."""
 
-from contextlib import ExitStack
+import asyncio
+from contextlib import ExitStack, suppress
 
 import pytest
 from hypothesis import given
@@ -208,3 +209,48 @@ def test_subjects_of_one_name_in_two_tenants_have_their_own():
 
     assert ask(limits) == 0
     assert ask(limits, namesake) == 0
+
+
+async def comes_at_once(limits: CallLimiter, caller: Caller = CALLER) -> bool:
+    """Whether one more piece of a call is let in while the clock stands still."""
+    piece = asyncio.create_task(limits.one_more(caller, Load.QUERY))
+    await asyncio.sleep(0.01)
+    if piece.done():
+        await piece
+        return True
+    piece.cancel()
+    with suppress(asyncio.CancelledError):
+        await piece
+    return False
+
+
+async def test_pieces_of_a_call_count_as_calls_and_leave_half_of_the_burst_to_these():
+    limits = limited(RateLimit(per_second=1_000, burst=5), Clock())
+
+    assert ask(limits, load=Load.QUERY) == 0
+    assert [await comes_at_once(limits) for _ in range(3)] == [True, False, False]
+    assert [ask(limits, load=Load.QUERY) > 0 for _ in range(4)] == [False, False, False, True]
+
+
+async def test_a_piece_waits_until_the_rate_allows_for_it():
+    clock = Clock()
+    limits = limited(RateLimit(per_second=1_000, burst=1), clock)
+    await limits.one_more(CALLER, Load.QUERY)
+
+    waiting = asyncio.create_task(limits.one_more(CALLER, Load.QUERY))
+    await asyncio.sleep(0.01)
+    assert not waiting.done()
+    clock.now += MILLISECOND
+    await waiting
+
+    assert ask(limits, load=Load.QUERY) > 0
+
+
+async def test_pieces_wait_for_no_rate_that_is_not_theirs():
+    limits = limited(RateLimit(per_second=1_000, burst=1), Clock())
+    unlimited = limited(RateLimit(per_second=0, burst=1), Clock())
+    await limits.one_more(CALLER, Load.QUERY)
+
+    assert await comes_at_once(limits, OTHER)
+    assert [await comes_at_once(limits, LOCAL) for _ in range(2)] == [True, True]
+    assert [await comes_at_once(unlimited) for _ in range(2)] == [True, True]
