@@ -69,7 +69,7 @@ class Section:
     title: str
     items: tuple[Item, ...]
     priority: int
-    """When not all fit, those with the lowest number stay; no two sections of a message have the same."""
+    """When not all fit, those with the lowest number stay."""
 
     def fitted(self, room: Room) -> Iterator[Json]:
         """The blocks that there is room for, beside what `OVERHEAD` keeps; what is left out is said."""
@@ -102,9 +102,9 @@ def fitted(sections: Iterable[Section]) -> list[Json]:
     room, shown = Room(), [section for section in sections if section.items]
     for _ in shown:
         room.take(*OVERHEAD)
-    by_priority = sorted(shown, key=lambda section: section.priority)
-    blocks = {section.priority: list(section.fitted(room)) for section in by_priority}
-    return [block for section in shown for block in blocks[section.priority]]
+    by_priority = sorted(range(len(shown)), key=lambda place: shown[place].priority)
+    blocks = {place: list(shown[place].fitted(room)) for place in by_priority}
+    return [block for place in range(len(shown)) for block in blocks[place]]
 
 
 def foreign(text: str, limit: int, *, bold: bool = False, italic: bool = False) -> tuple[Run, ...]:

@@ -435,6 +435,17 @@ async def test_an_answer_of_weak_evidence_is_not_called_an_answer(client, script
     assert post.message["text"] == "Clausegate: Possibly related"
 
 
+async def test_what_answers_and_what_is_only_related_are_both_shown(client, script, slack):
+    response = an_answer()
+    response.statements.add(text="Fees may change.", citation_numbers=[3], possibly_related=True)
+    response.citations.append(citation(3, "Fees may change."))
+    script.response = response
+    said = shown(await asked(client, slack, "May I?")).splitlines()
+    firm, related = said.index("Answer"), said.index("Possibly related")
+    assert any("Delayed data may be displayed" in line for line in said[firm:related])
+    assert any("Fees may change." in line for line in said[related:])
+
+
 async def test_nothing_of_documents_or_questions_becomes_markup(client, script, slack):
     response = an_answer(HOSTILE)
     response.citations[0].title = response.citations[0].section = HOSTILE
