@@ -17,6 +17,7 @@ _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 """What Slack escapes in a text; the ampersand last, or `&amp;lt;` would become `<`."""
 SOURCES = "in:"
 TO_CHANNEL = "to:channel"
+SHOW_ALL = "show:all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Question:
     """Sources that were asked for; empty means all."""
     to_channel: bool = False
     """Whether everybody in the channel sees the answer."""
+    show_all: bool = False
+    """Whether everything is shown, rather than what a reader needs first."""
 
 
 def parse_command(body: bytes) -> Command:
@@ -92,7 +95,8 @@ def _unescaped(text: str) -> str:
 
 
 def parse_question(text: str) -> Question:
-    """Options stand before or behind the question: `in:cme,opra` names sources, `to:channel` shows it to all.
+    """Options stand before or behind the question: `in:cme,opra` names sources, `to:channel` shows it to
+    everybody, `show:all` shows all of the answer.
 
     `help` alone asks nothing. What looks like an option inside the question belongs to the question.
     """
@@ -110,8 +114,9 @@ def parse_question(text: str) -> Question:
         text="" if asked.lower() == "help" else asked,
         sources=tuple(dict.fromkeys(source for names in named for source in names if source)),
         to_channel=TO_CHANNEL in options,
+        show_all=SHOW_ALL in options,
     )
 
 
 def _is_option(word: str) -> bool:
-    return word == TO_CHANNEL or (word.startswith(SOURCES) and len(word) > len(SOURCES))
+    return word in (TO_CHANNEL, SHOW_ALL) or (word.startswith(SOURCES) and len(word) > len(SOURCES))

@@ -1,19 +1,24 @@
 """An answer, a refusal or a failure as a message of Slack: a projection of the one response.
 
-Sections and order are those of the other projections: Answer, Supporting Clauses, Definitions, Citations and
-Notes; of a refusal its sentence, the nearest clauses, and what was searched.
+The short form has what a reader needs first: the quotes with their places, which documents are silent, what
+warns, and how much is left out. The full one has the sections of the other projections: Answer, Supporting
+Clauses, Definitions, Citations and Notes; of a refusal its sentence, the nearest clauses, and what was
+searched.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from chassis.errors import ServiceError
 from clausegate.answer.v1.answer_pb2 import (
     AbsenceEvidence,
     DefinitionInUse,
+    DocumentAnswer,
     Note,
+    NoteKind,
     Outcome,
     Refusal,
     Statement,
@@ -21,16 +26,30 @@ from clausegate.answer.v1.answer_pb2 import (
 )
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from clausegate.corpus.v1.citation_pb2 import Citation
-from gateway.slack.blocks import Item, Json, Run, Section, fitted, foreign, line
-from gateway.slack.command import Question
+from gateway.slack.blocks import Item, Json, Run, Section, fitted, foreign, line, units
+from gateway.slack.command import SHOW_ALL, Question
 
 QUESTION, STATEMENT, CLAUSE, CONTEXT, QUOTE, NOTE, NAME = 500, 2_000, 700, 500, 1_500, 500, 250
 """Characters shown of each; a longer text is cut, and says so."""
 BEFORE_QUOTE = 150
 """Characters of a clause shown before its first quote."""
-RELATED = "Possibly related"
-VERDICTS = {Outcome.OUTCOME_ANSWERED: "Answer", Outcome.OUTCOME_REFUSED: "Not addressed"}
+PARAGRAPH = 700
+"""Most characters of the paragraph that the first quote is shown in."""
+MAX_NOTES = 5
+"""Most notes of the short form."""
+INFORMING = {
+    NoteKind.NOTE_KIND_UNCALIBRATED,
+    NoteKind.NOTE_KIND_HIDDEN_TEXT,
+    NoteKind.NOTE_KIND_LEFT_OUT,
+}
+"""Notes that warn of nothing in a quote."""
+TOLD = {NoteKind.NOTE_KIND_ASKED_OF_EACH, NoteKind.NOTE_KIND_DOCUMENT_SILENT}
+"""Notes whose words stand elsewhere in the short form."""
+BLANK_LINE = "\n\n"
+ANSWER, RELATED, SILENT = "Answer", "Possibly related", "Not addressed"
+VERDICTS = {Outcome.OUTCOME_ANSWERED: ANSWER, Outcome.OUTCOME_REFUSED: SILENT}
 """What notifications say, by outcome; everything else is only related."""
+NEAREST = "Nearest Clauses (not an answer)"
 LOOKING = "Looking in the documents …"
 BUSY = "Too many questions from Slack are being answered. Ask again in a minute."
 UNKNOWN_WORKSPACE = (
@@ -46,7 +65,8 @@ HELP = (
     "Ask a question, and get an answer with the words of the documents, or a refusal when they are silent:\n"
     "{name} May a subscriber display delayed data without a fee?\n"
     "{name} in:cme,opra What is the audit period?   (only these sources)\n"
-    "{name} to:channel What is the audit period?   (everybody in the channel sees the answer)"
+    "{name} to:channel What is the audit period?   (everybody in the channel sees the answer)\n"
+    "{name} show:all What is the audit period?   (with clauses, definitions and all notes)"
 )
 
 
@@ -58,7 +78,10 @@ def told(text: str) -> Json:
 def answer_message(response: QueryResponse, question: Question) -> Json:
     """The answer or the refusal."""
     verdict = VERDICTS.get(response.outcome, RELATED)
-    sections = _refusal(response.refusal) if response.HasField("refusal") else _answer(response)
+    if response.HasField("refusal"):
+        sections = (_refusal if question.show_all else _short_refusal)(response.refusal)
+    else:
+        sections = (_answer if question.show_all else _short_answer)(response)
     metadata = response.metadata
     footer = [line(f"query {metadata.query_id} · trace {metadata.trace_id or 'none'}")]
     return _message(verdict, question, [*sections, Section("", tuple(footer), 1)])
@@ -87,6 +110,86 @@ def _message(verdict: str, question: Question, sections: Iterable[Section]) -> J
     }
 
 
+def _short_answer(response: QueryResponse) -> list[Section]:
+    """The first quote within its paragraph, the further ones, which documents are silent, and what warns.
+
+    Where not all fit, further quotes are left out first: what warns of those that are shown has to stay.
+    """
+    citations = {citation.number: citation for citation in response.citations}
+    numbers = [(said, n) for said in response.statements for n in said.citation_numbers if n in citations]
+    leading = numbers[0][1] if numbers else 0
+    firm, related = (
+        [
+            _leading(citations[n], response.supporting_clauses) if n == leading else _citation(citations[n])
+            for n in dict.fromkeys(n for said, n in numbers if said.possibly_related is is_related)
+        ]
+        for is_related in (False, True)
+    )
+    counted = [_note(note) for note in response.notes if note.kind == NoteKind.NOTE_KIND_ASKED_OF_EACH]
+    warnings = [note for note in response.notes if note.kind not in INFORMING | TOLD]
+    told = sum(note.kind in TOLD for note in response.notes)
+    left_out = _left_out(
+        (len(response.supporting_clauses), "supporting clause"),
+        (len(response.definitions), "definition"),
+        (len(response.notes) - told - len(warnings[:MAX_NOTES]), "note"),
+    )
+    return [
+        Section("", tuple(counted), 2),
+        Section(ANSWER, tuple(firm), 6),
+        Section(RELATED, tuple(related), 7),
+        Section(SILENT, tuple(_silent(response.documents)), 5),
+        Section("Notes", tuple(map(_note, warnings[:MAX_NOTES])), 4),
+        Section("", tuple(left_out), 3),
+    ]
+
+
+def _leading(citation: Citation, clauses: Iterable[SupportingClause]) -> Item:
+    """A quote in bold within its paragraph; alone where that is long, or what governs it stands elsewhere."""
+    quote = foreign(citation.quote, QUOTE, bold=True)
+    for clause in clauses:
+        governed = len(citation.parts) != 1 or clause.context_before or clause.context_after
+        if clause.chunk_id == citation.chunk_id and not governed:
+            paragraph = _paragraph(citation, clause)
+            if 0 < sum(units(run.text) for run in paragraph) <= PARAGRAPH:
+                quote = paragraph
+    return replace(_citation(citation), quote=quote)
+
+
+def _paragraph(citation: Citation, clause: SupportingClause) -> tuple[Run, ...]:
+    """The paragraph that a quote of one part stands in; nothing where the clause does not hold the quote."""
+    start, end = (at - clause.span.start for at in (citation.parts[0].span.start, citation.parts[0].span.end))
+    if start < 0 or clause.text[start:end] != citation.quote:
+        return ()
+    before = clause.text[:start].rpartition(BLANK_LINE)[2]
+    after = clause.text[end:].partition(BLANK_LINE)[0]
+    texts = ((before, False), (citation.quote, True), (after, False))
+    return tuple(run for text, bold in texts if text for run in foreign(text, PARAGRAPH, bold=bold))
+
+
+def _silent(documents: Iterable[DocumentAnswer]) -> Iterator[Item]:
+    silent = (document for document in documents if document.outcome == Outcome.OUTCOME_REFUSED)
+    return (line(foreign(document.label, NAME)) for document in silent)
+
+
+def _short_refusal(refusal: Refusal) -> list[Section]:
+    """Its sentence, where the nearest clauses stand, and how much was searched."""
+    clauses = refusal.nearest_clauses
+    searched = [next(_searched(refusal.absence))] if refusal.HasField("absence") else []
+    return [
+        Section(SILENT, tuple(_refused(refusal)), 2),
+        Section(NEAREST, tuple(line(_place(clause)) for clause in clauses), 4),
+        Section("Searched", tuple(searched), 5),
+        Section("", tuple(_left_out((len(clauses), "nearest clause"))), 3),
+    ]
+
+
+def _left_out(*counts: tuple[int, str]) -> Iterator[Item]:
+    """How much is left out, and how to see it."""
+    named = ", ".join(f"{number} {noun}{'s' * (number != 1)}" for number, noun in counts if number)
+    if named:
+        yield line((Run(f"Not shown: {named}. Ask with {SHOW_ALL} to see all of it.", italic=True),))
+
+
 def _answer(response: QueryResponse) -> list[Section]:
     """Notes stay where citations do not fit: they are short, and an answer without them says too much."""
     quotes = {citation.number: citation for citation in response.citations}
@@ -94,8 +197,9 @@ def _answer(response: QueryResponse) -> list[Section]:
     firm = [_statement(statement) for statement in response.statements if not statement.possibly_related]
     related = [_statement(statement) for statement in response.statements if statement.possibly_related]
     return [
-        Section("Answer", tuple(firm), 2),
+        Section(ANSWER, tuple(firm), 2),
         Section(RELATED, tuple(related), 2),
+        Section(SILENT, tuple(_silent(response.documents)), 7),
         Section("Supporting Clauses", tuple(map(_clause, response.supporting_clauses)), 6),
         Section("Definitions", tuple(definitions), 5),
         Section("Citations", tuple(map(_citation, response.citations)), 4),
@@ -104,16 +208,19 @@ def _answer(response: QueryResponse) -> list[Section]:
 
 
 def _refusal(refusal: Refusal) -> list[Section]:
-    said = [
-        line(foreign(refusal.message, STATEMENT, bold=True)),
-        *([line(foreign(refusal.missing, NOTE))] if refusal.missing else []),
-    ]
     searched = _searched(refusal.absence) if refusal.HasField("absence") else ()
     return [
-        Section("Not addressed", tuple(said), 2),
-        Section("Nearest Clauses (not an answer)", tuple(map(_clause, refusal.nearest_clauses)), 3),
+        Section(SILENT, tuple(_refused(refusal)), 2),
+        Section(NEAREST, tuple(map(_clause, refusal.nearest_clauses)), 3),
         Section("Searched", tuple(searched), 4),
     ]
+
+
+def _refused(refusal: Refusal) -> Iterator[Item]:
+    """The sentence of a refusal, and what is missing."""
+    yield line(foreign(refusal.message, STATEMENT, bold=True))
+    if refusal.missing:
+        yield line(foreign(refusal.missing, NOTE))
 
 
 def _statement(statement: Statement) -> Item:

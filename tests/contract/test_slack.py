@@ -358,9 +358,23 @@ def an_answer(text="Delayed data may be displayed without a fee.", **fields):
     )
 
 
-async def test_an_answer_has_the_sections_of_every_answer(client, script, slack):
+async def test_an_answer_is_its_quotes_what_warns_and_how_to_see_the_rest(client, script, slack):
     script.response = an_answer()
     text = shown(await asked(client, slack, "May I?"))
+    assert text.splitlines() == [
+        "May I?",
+        "Answer",
+        "[1] [CME] Schedule A, 3.2 Fees, pp. 3–4Delayed data may be displayed without a fee.",
+        "Notes",
+        "Sources define it differently. [2]",
+        "Not shown: 1 supporting clause, 1 definition. Ask with show:all to see all of it.",
+        f"query q-1 · trace {'ab' * 16}",
+    ]
+
+
+async def test_all_of_an_answer_has_the_sections_of_every_answer(client, script, slack):
+    script.response = an_answer()
+    text = shown(await asked(client, slack, "show:all May I?"))
     assert text.splitlines() == [
         "May I?",
         "Answer",
@@ -384,7 +398,7 @@ async def test_a_long_clause_begins_shortly_before_its_quote(client, script, sla
     response.supporting_clauses[0].span.start = 5_000
     response.supporting_clauses[0].quoted.add(start=6_000, end=6_016)
     script.response = response
-    said = shown(await asked(client, slack, "May I?"))
+    said = shown(await asked(client, slack, "show:all May I?"))
     assert "[850 characters before] … " + "x" * 150 + "Display is free." in said
     assert " … [cut: 700 of 1,166 characters]" in said
 
@@ -395,7 +409,9 @@ async def test_an_answer_is_shown_to_the_channel_when_asked_for(client, script, 
     assert post.message["response_type"] == "in_channel"
 
 
-async def test_a_refusal_is_its_sentence_the_nearest_clauses_and_what_was_searched(client, script, slack):
+async def test_all_of_a_refusal_is_its_sentence_the_nearest_clauses_and_what_was_searched(
+    client, script, slack
+):
     clause = answer_pb2.SupportingClause(source="cme", title="Schedule A", section="1", text="Data is data.")
     absence = answer_pb2.AbsenceEvidence(
         documents_searched=7, term_hits=[answer_pb2.TermHits(term="moon", chunks=0)]
@@ -408,7 +424,7 @@ async def test_a_refusal_is_its_sentence_the_nearest_clauses_and_what_was_search
     )
     response = query_service_pb2.QueryResponse(refusal=refusal, outcome=answer_pb2.OUTCOME_REFUSED)
     script.response = response
-    post = await asked(client, slack, "in:cme The moon?")
+    post = await asked(client, slack, "in:cme show:all The moon?")
     assert shown(post).splitlines() == [
         "The moon?",
         "Not addressed",
@@ -446,19 +462,20 @@ async def test_what_answers_and_what_is_only_related_are_both_shown(client, scri
     assert any("Fees may change." in line for line in said[related:])
 
 
-async def test_nothing_of_documents_or_questions_becomes_markup(client, script, slack):
+@pytest.mark.parametrize(("option", "times"), [("", 4), ("show:all ", 6)], ids=["short", "all"])
+async def test_nothing_of_documents_or_questions_becomes_markup(client, script, slack, option, times):
     response = an_answer(HOSTILE)
     response.citations[0].title = response.citations[0].section = HOSTILE
     response.notes[0].text = response.definitions[0].term = HOSTILE
     script.response = response
-    post = await asked(client, slack, HOSTILE)
+    post = await asked(client, slack, option + HOSTILE)
     foreign = [block for block in post.message["blocks"] if block["type"] != "header"]
     assert {block["type"] for block in foreign} == {"rich_text"}
     elements = [element for block in foreign for part in block["elements"] for element in part["elements"]]
     assert {element["type"] for element in elements} == {"text"}
     assert "evil" not in json.dumps([block for block in post.message["blocks"] if block["type"] == "header"])
     assert "evil" not in post.message["text"]
-    assert sum(element["text"] == HOSTILE for element in elements) >= 6
+    assert sum(element["text"] == HOSTILE for element in elements) >= times
 
 
 async def test_characters_that_nobody_sees_are_named(client, script, slack):
@@ -478,7 +495,7 @@ async def test_a_long_answer_fits_and_says_what_it_cuts(client, script, slack, c
         response.citations.append(citation(number, text))
         response.supporting_clauses.append(response.supporting_clauses[0])
     script.response = response
-    post = await asked(client, slack, "May I?")
+    post = await asked(client, slack, "show:all May I?")
     said = shown(post)
     assert "of 5,000 characters]" in said
     assert "more that do not fit into a message here." in said
@@ -489,7 +506,7 @@ async def test_the_notes_of_an_answer_are_shown_where_its_citations_do_not_fit(c
     response = an_answer()
     response.citations.extend(citation(number) for number in range(3, 60))
     script.response = response
-    said = shown(await asked(client, slack, "May I?"))
+    said = shown(await asked(client, slack, "show:all May I?"))
     assert "more that do not fit into a message here." in said
     assert "Sources define it differently. [2]" in said
 

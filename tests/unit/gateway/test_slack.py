@@ -6,8 +6,19 @@ from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
 from chassis.errors import Exhausted, Unauthenticated
-from clausegate.answer.v1.answer_pb2 import Note, Statement, SupportingClause
+from clausegate.answer.v1.answer_pb2 import (
+    AbsenceEvidence,
+    DocumentAnswer,
+    Note,
+    NoteKind,
+    Outcome,
+    Refusal,
+    Statement,
+    SupportingClause,
+    TermHits,
+)
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
+from clausegate.corpus.v1.citation_pb2 import Citation, QuotePart
 from clausegate.corpus.v1.span_pb2 import Span
 from gateway.slack import signature
 from gateway.slack.blocks import Section, fitted, foreign, line, units
@@ -15,7 +26,7 @@ from gateway.slack.command import Question, parse_question
 from gateway.slack.files import SlackFileBroken, SlackFiles
 from gateway.slack.message import answer_message
 from gateway.slack.signature import SeenRequests, check_signature, signature_of
-from tests.fakes.slack import refused
+from tests.fakes.slack import refused, texts
 
 # The example in Slack's own documentation of its signatures.
 EXAMPLE_SECRET = b"8f742231b10e8888abcd99yyyzzz85a5"
@@ -76,6 +87,8 @@ QUESTIONS = {
     "May I? in:cme,opra": Question("May I?", ("cme", "opra")),
     "in:cme in:opra,cme  May  I?\nOr not?": Question("May  I?\nOr not?", ("cme", "opra")),
     "to:channel May I? in:cme": Question("May I?", ("cme",), to_channel=True),
+    "show:all May I? in:cme": Question("May I?", ("cme",), show_all=True),
+    "May I show:all of it?": Question("May I show:all of it?"),
     "Is in:cme part of it?": Question("Is in:cme part of it?"),
     "in: May I?": Question("in: May I?"),
     "in:, May I?": Question("May I?"),
@@ -166,13 +179,141 @@ def test_a_clause_begins_with_a_word_shortly_before_its_quote():
     text = "word " * 200 + quote + " more" * 200
     start = text.index(quote)
     clause = SupportingClause(text=text, quoted=[Span(start=start, end=start + len(quote))])
-    message = answer_message(QueryResponse(supporting_clauses=[clause]), Question("What is the fee?"))
+    message = answer_message(
+        QueryResponse(supporting_clauses=[clause]), Question("What is the fee?", show_all=True)
+    )
     (shown,) = [block for block in message["blocks"] if len(block.get("elements", ())) == 2]
     before, words, _ = (run["text"] for run in shown["elements"][1]["elements"])
 
     assert words.startswith("word word")
     assert quote in words
     assert before == f"[{start - words.index(quote)} characters before] … "
+
+
+FEE = "The fee is USD 120."
+
+
+def quoted(quote, document="a", start=0, **fields):
+    """A quote of one document, number 1."""
+    parts = [QuotePart(text=quote, span=Span(start=start, end=start + len(quote)))]
+    return Citation(number=1, quote=quote, chunk_id="chunk", document_label=document, parts=parts, **fields)
+
+
+def first_quote(citation, clause):
+    """The runs of the first quote in an answer of one statement."""
+    response = QueryResponse(
+        outcome=Outcome.OUTCOME_ANSWERED,
+        statements=[Statement(text=citation.quote, citation_numbers=[1])],
+        citations=[citation],
+        supporting_clauses=[clause],
+    )
+    blocks = answer_message(response, Question("What is the fee?"))["blocks"]
+    (found,) = [block for block in blocks if len(block.get("elements", ())) == 2]
+    return [(run["text"], "style" in run) for run in found["elements"][1]["elements"]]
+
+
+def test_the_first_quote_is_bold_within_its_paragraph():
+    text = f"Terms.\n\nIt pays. {FEE} Taxes apply.\n\nNothing else."
+    clause = SupportingClause(chunk_id="chunk", text=text, span=Span(start=50, end=50 + len(text)))
+
+    assert first_quote(quoted(FEE, start=50 + text.index(FEE)), clause) == [
+        ("It pays. ", False),
+        (FEE, True),
+        (" Taxes apply.", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": f"{FEE} {'Taxes apply. ' * 60}"},
+        {"text": f"{FEE} Taxes apply.", "context_before": [QuotePart(text="Unless waived:")]},
+        {"text": f"{FEE} Taxes apply.", "chunk_id": "other"},
+        {"text": "The charge is USD 120."},
+    ],
+    ids=["long paragraph", "governed from outside", "another clause", "other words"],
+)
+def test_the_first_quote_stands_alone_where_its_paragraph_may_mislead(fields):
+    clause = SupportingClause(**{"chunk_id": "chunk", "span": Span(start=0, end=900)} | fields)
+
+    assert first_quote(quoted(FEE), clause) == [(FEE, True)]
+
+
+@pytest.mark.parametrize("show_all", [False, True])
+def test_documents_that_are_silent_are_named(show_all):
+    documents = [
+        DocumentAnswer(label="Lease A", outcome=Outcome.OUTCOME_ANSWERED, statement_numbers=[1]),
+        DocumentAnswer(label="Lease B", outcome=Outcome.OUTCOME_REFUSED),
+    ]
+    response = QueryResponse(
+        outcome=Outcome.OUTCOME_ANSWERED,
+        statements=[Statement(text=FEE, citation_numbers=[1])],
+        citations=[quoted(FEE, "Lease A")],
+        documents=documents,
+    )
+    said = texts(answer_message(response, Question("What is the fee?", show_all=show_all))["blocks"])
+
+    assert said[said.index("Not addressed") + 1] == "Lease B"
+    assert "Lease A" not in said[said.index("Not addressed") :][:2]
+
+
+def test_a_question_for_each_document_begins_with_how_many_answer():
+    told = "1 of 2 documents answer this, 1 is silent."
+    response = QueryResponse(
+        statements=[Statement(text=FEE, citation_numbers=[1])],
+        citations=[quoted(FEE)],
+        notes=[Note(text=told, kind=NoteKind.NOTE_KIND_ASKED_OF_EACH)],
+    )
+    said = texts(answer_message(response, Question("Which leases have a fee?"))["blocks"])
+
+    assert said[:3] == ["Which leases have a fee?", told, "Answer"]
+    assert said.count(told) == 1
+
+
+def test_of_many_notes_those_that_warn_are_shown_and_the_rest_is_counted():
+    warning = [Note(text=f"Mind {n}.", kind=NoteKind.NOTE_KIND_VALUE_CONFLICT) for n in range(7)]
+    response = QueryResponse(
+        notes=[Note(text="Uncalibrated.", kind=NoteKind.NOTE_KIND_UNCALIBRATED), *warning]
+    )
+    said = texts(answer_message(response, Question("What is the fee?"))["blocks"])
+
+    assert [text for text in said if text.startswith("Mind")] == [f"Mind {n}." for n in range(5)]
+    assert "Uncalibrated." not in said
+    assert "Not shown: 3 notes. Ask with show:all to see all of it." in said
+
+
+def test_where_not_all_quotes_fit_the_first_and_what_warns_are_shown():
+    numbers, warnings = range(1, 21), [f"Mind {n}" + " the date" * 50 for n in range(5)]
+    response = QueryResponse(
+        outcome=Outcome.OUTCOME_ANSWERED,
+        statements=[Statement(text=FEE, citation_numbers=numbers)],
+        citations=[Citation(number=n, quote=f"{n} " + "fee " * 300, document_label="a") for n in numbers],
+        documents=[DocumentAnswer(label="Lease B", outcome=Outcome.OUTCOME_REFUSED)],
+        notes=[Note(text=text, kind=NoteKind.NOTE_KIND_VALUE_CONFLICT) for text in warnings],
+    )
+    said = texts(answer_message(response, Question("What is the fee?"))["blocks"])
+
+    assert any(text.startswith("1 fee") for text in said)
+    assert not any(text.startswith("20 fee") for text in said)
+    assert {"Lease B", *warnings} <= set(said)
+
+
+def test_a_short_refusal_names_the_nearest_clauses_without_their_words():
+    refusal = Refusal(
+        message="This is not addressed.",
+        nearest_clauses=[SupportingClause(document_label="Lease A", text=FEE)],
+        absence=AbsenceEvidence(documents_searched=7, term_hits=[TermHits(term="moon")]),
+    )
+    response = QueryResponse(refusal=refusal, outcome=Outcome.OUTCOME_REFUSED)
+    said = texts(answer_message(response, Question("The moon?"))["blocks"])
+
+    assert said[1:3] == ["Not addressed", "This is not addressed."]
+    assert "Lease A" in said
+    assert FEE not in said
+    assert said[said.index("Searched") + 1 :][:2] == [
+        "7 documents",
+        "Not shown: 1 nearest clause. Ask with show:all to see all of it.",
+    ]
 
 
 def test_no_text_that_is_sent_to_slack_is_empty():
