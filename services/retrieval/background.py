@@ -25,8 +25,12 @@ SAMPLED_DOCUMENTS = 40
 """30 others are enough for the mean; the rest stand in for those that a question is about."""
 MAX_CHUNKS = 100
 """Chunks of one document that are sampled, from its start; with 40 documents at most about 25 MB."""
-MIN_DOCUMENTS = 20
-"""Fewer other documents than this do not calibrate the gate."""
+USUAL_MEAN = 0.34
+"""The mean over 1,040 natural questions about 52 contracts, with 40 documents sampled of 198."""
+USUAL_WEIGHT = 10
+"""Documents that the usual mean stands for: it is all there is where nothing else is indexed, and a fifth
+of what 40 documents say. AUROC of the gate over 198 contracts .816 without it and .812 with it; it is .805
+at 40."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +39,11 @@ class Background:
 
     mean: float
     documents: int
-
-    @property
-    def calibrated(self) -> bool:
-        """Whether enough documents stand behind the mean."""
-        return self.documents >= MIN_DOCUMENTS
+    calibrated: bool = True
+    """Whether the embedding model is the one that evidence was measured with."""
 
 
-UNCALIBRATED = Background(0.0, 0)
+UNCALIBRATED = Background(0.0, 0, calibrated=False)
 """For an embedding model whose cosines the gate was not measured with."""
 
 
@@ -89,11 +90,12 @@ class Sample:
     def background(self, question: Question, excluded: Collection[DocumentId]) -> Background:
         """The mean of the best combined evidence in each sampled document that is not `excluded`.
 
+        The fewer they are, the nearer it is to what questions usually have.
         Costs about .4 ms for 40 documents, so that nothing is kept from one question to the next.
         """
         others = [number for number, document in enumerate(self.documents) if document not in excluded]
-        if len(others) < MIN_DOCUMENTS:
-            return Background(0.0, len(others))
+        if not others:
+            return Background(USUAL_MEAN, 0)
         # Not a matrix product: BLAS would spread it over threads, .2 ms alone and 11 ms when cores are busy.
         similarities = np.vecdot(self._vectors, question.vector)
         combined = (
@@ -102,7 +104,8 @@ class Sample:
             + LEXICON_WEIGHT * self.statistics.shares(question.lexicon_stems)
         )
         best = np.maximum.reduceat(combined, self._document_starts)
-        return Background(float(best[others].mean()), len(others))
+        total = float(best[others].sum()) + USUAL_WEIGHT * USUAL_MEAN
+        return Background(total / (len(others) + USUAL_WEIGHT), len(others))
 
 
 def choose(documents: Iterable[DocumentId]) -> list[DocumentId]:

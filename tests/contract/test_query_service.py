@@ -353,7 +353,7 @@ async def test_notes_tell_of_references_and_of_what_the_file_does_not_show(queri
     assert texts[answer_pb2.NOTE_KIND_UNREADABLE_PAGES].startswith("Page 7 of")
     assert "holds 1,200 characters that its readers do not see" in texts[answer_pb2.NOTE_KIND_HIDDEN_TEXT]
     assert texts[answer_pb2.NOTE_KIND_SCANNED_PAGES].startswith("The words of page 2")
-    assert answer_pb2.NOTE_KIND_UNCALIBRATED in texts
+    assert answer_pb2.NOTE_KIND_UNCALIBRATED not in texts
 
 
 async def test_documents_are_called_what_their_cards_say_and_else_by_their_titles(queries):

@@ -8,6 +8,7 @@ import pytest_asyncio
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import retrieval_service_pb2 as wire
 from inference.tokens import estimate
+from services.retrieval.background import USUAL_MEAN
 from tests.contract.messages import reads_well
 from tests.contract.retrieval_index import STORES, Text, running
 
@@ -246,11 +247,12 @@ async def test_the_background_is_measured_in_other_documents(service):
     assert 0 < response.background.mean < response.candidates[0].evidence.combined
 
 
-async def test_too_few_other_documents_do_not_calibrate(service):
+async def test_few_other_documents_leave_the_background_near_the_usual_one(service):
     everywhere = await search(service, "rent notice", top_k=40, vector_k=40, background=True)
 
-    assert not everywhere.background.calibrated
-    assert everywhere.background.mean == 0
+    assert everywhere.background.calibrated
+    assert everywhere.background.documents == 2
+    assert everywhere.background.mean == pytest.approx(USUAL_MEAN, abs=0.1)
 
 
 NAMED = "Consider the lease between Kestrel Estates and the tenant; What notice of termination is needed?"

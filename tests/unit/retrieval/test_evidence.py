@@ -14,7 +14,7 @@ from corpus.chunks import ChunkId
 from corpus.documents import DocumentId, Generation, Version
 from corpus.spans import Span
 from corpus.stems import stems_of
-from services.retrieval.background import MIN_DOCUMENTS, Sample, SampledDocument, choose
+from services.retrieval.background import USUAL_MEAN, Sample, SampledDocument, choose
 from services.retrieval.bm25 import K1, B, Bag, ShareBM25
 from services.retrieval.corpus import EmbeddedChunk
 from services.retrieval.evidence import Question, weigh
@@ -105,27 +105,26 @@ def sampled(number, similarity):
 QUESTION = Question(np.array([1, 0], dtype=np.float32), ("fee",), ())
 
 
-def test_background_is_the_mean_of_each_documents_best():
-    sample = Sample([sampled(number, 0.5 if number % 2 else 0.1) for number in range(MIN_DOCUMENTS)])
+def test_background_is_the_mean_of_each_documents_best_and_ten_usual_ones():
+    sample = Sample([sampled(number, 0.5 if number % 2 else 0.1) for number in range(20)])
     background = sample.background(QUESTION, ())
     assert background.calibrated
-    assert background.documents == MIN_DOCUMENTS
-    assert background.mean == pytest.approx(0.3)
+    assert background.documents == 20
+    assert background.mean == pytest.approx((20 * 0.3 + 10 * USUAL_MEAN) / 30)
 
 
 def test_background_leaves_out_the_documents_that_are_asked_about():
-    sample = Sample([sampled(number, 0.9 if number == 0 else 0.1) for number in range(MIN_DOCUMENTS + 1)])
+    others = Sample([sampled(number, 0.1) for number in range(20)])
+    sample = Sample([sampled(number, 0.1) for number in range(20)] + [sampled(20, 0.9)])
+    assert sample.background(QUESTION, {DocumentId("cme/20.txt")}) == others.background(QUESTION, ())
+
+
+@pytest.mark.parametrize("documents", [0, 1])
+def test_where_nothing_else_is_indexed_the_background_is_the_usual_one(documents):
+    sample = Sample([sampled(number, 0.5) for number in range(documents)])
     background = sample.background(QUESTION, {DocumentId("cme/0.txt")})
-    assert background.documents == MIN_DOCUMENTS
-    assert background.mean == pytest.approx(0.1)
-
-
-@pytest.mark.parametrize("size", [0, 1, MIN_DOCUMENTS - 1])
-def test_few_other_documents_do_not_calibrate(size):
-    background = Sample([sampled(number, 0.5) for number in range(size)]).background(QUESTION, ())
-    assert not background.calibrated
-    assert background.mean == 0
-    assert background.documents == size
+    assert (background.mean, background.documents) == (USUAL_MEAN, 0)
+    assert background.calibrated
 
 
 def test_usage_counts_documents():
