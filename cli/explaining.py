@@ -143,7 +143,7 @@ def _gate(gate: GateDecision) -> Iterator[str]:
     if gate.HasField("ratio"):
         yield f"the best is {gate.ratio:.2f} times the second"
     if not gate.calibrated:
-        yield "not calibrated on this index"
+        yield "not calibrated for this embedding model"
 
 
 def _called(document_id: str, labels: Mapping[str, str]) -> str:

@@ -35,10 +35,10 @@ from cli.output import counted
 from cli.passages import Barred, highlighted, name_of, reflow
 
 GRADES = {
-    0: ("not relevant", "dim"),
-    1: ("tangential", "yellow"),
-    2: ("relevant", "cyan"),
-    3: ("contains the answer", "green"),
+    0: ("hardly concerns the question", "dim"),
+    1: ("touches on the question", "yellow"),
+    2: ("bears on the question", "cyan"),
+    3: ("speaks to the question", "green"),
 }
 RULES = {
     GateRule.GATE_RULE_NOTHING_RETRIEVED: "nothing was retrieved",
@@ -253,9 +253,7 @@ def _clauses(clauses: Iterable[SupportingClause]) -> Iterator[RenderableType]:
 def _grade(clause: SupportingClause) -> tuple[str, str]:
     if not clause.HasField("grade"):
         return f"not graded, score {clause.score:.2f}", "dim"
-    meaning, style = GRADES[clause.grade]
-    chance = f" ({clause.probability:.0%} likely)" if clause.HasField("probability") else ""
-    return f"grade {clause.grade}, {meaning}{chance}", style
+    return GRADES[clause.grade]
 
 
 def _definition(used: DefinitionInUse, citations: dict[int, Citation]) -> RenderableType:
@@ -330,7 +328,7 @@ def _gate(refusal: Refusal) -> RenderableType:
     if gate.HasField("top_score"):
         text.append(f": best score {gate.top_score:.3f}, needed {gate.threshold:.3f}")
     tier = "graded" if gate.tier == GateTier.GATE_TIER_GRADED else "raw scores"
-    calibration = "" if gate.calibrated else ", not calibrated on this index"
+    calibration = "" if gate.calibrated else ", not calibrated for this embedding model"
     return text.append(f" ({tier}{calibration})", "dim")
 
 

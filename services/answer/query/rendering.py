@@ -32,6 +32,14 @@ MAX_NOTES = 5
 INFORMING = {NoteKind.UNCALIBRATED, NoteKind.HIDDEN_TEXT, NoteKind.LEFT_OUT, NoteKind.ASKED_OF_EACH}
 """Notes that warn of nothing in a quote; the short form leaves them out, or begins with them."""
 
+GRADES = (
+    "hardly concerns the question",
+    "touches on the question",
+    "bears on the question",
+    "speaks to the question",
+)
+"""What the grades of passages, 0 to 3, mean."""
+
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[“\"A-Z])")
 _ITEM = re.compile(rf"(?:^|\s){MARKER}")
@@ -265,9 +273,8 @@ def _numbers(numbers: Iterable[int]) -> str:
 
 
 def _clause(clause: SupportingClause) -> Iterator[str]:
-    grade = "" if clause.grade is None else f", grade {clause.grade}"
-    chance = "" if clause.probability is None else f", probability {clause.probability:.2f}"
-    yield f"**{_escaped(f'[{clause.source.upper()}] {_place(clause)}')}**{grade}{chance}"
+    grade = "" if clause.grade is None else f", {GRADES[clause.grade]}"
+    yield f"**{_escaped(f'[{clause.source.upper()}] {_place(clause)}')}**{grade}"
     yield ""
     yield from (f"> {_escaped_line(line.strip())}" for line in _text_of(clause) if line.strip())
     yield ""
