@@ -15,7 +15,7 @@ from clausegate import ClausegateError
 from evals import cards, research
 from evals.asking import Asker, answerers
 from evals.corpora import research_questions
-from evals.plan import PLAN, corpus_files, corpus_folder
+from evals.plan import PLAN, SMALL, corpus_files, corpus_folder
 from evals.reference import MARKS
 from evals.reports import Report, table, write_json
 from evals.stack import FilesRejected, StackStopped, fill, running_stack
@@ -26,6 +26,8 @@ SNIPPETS = "snippets"
 CARDS = "cards"
 """The experiment that needs no running product, see `cards`."""
 NAMES = [*PLAN, SNIPPETS, CARDS]
+DEFAULT = [name for name in NAMES if name not in PLAN or PLAN[name].corpus not in SMALL]
+"""Small corpora are embedded anew for a minute or two each, so that they are measured when asked for."""
 OPENAI = "https://api.openai.com"
 WITHOUT_DATA = ["examples", SNIPPETS]
 
@@ -42,7 +44,7 @@ def arguments() -> argparse.Namespace:
     options = parser.parse_args()
     options.cache = options.cache.absolute()
     options.server = model_server(ModelServerSettings())
-    options.names = [name for name in options.only.split(",") if name] or NAMES
+    options.names = [name for name in options.only.split(",") if name] or DEFAULT
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     if options.data is None:

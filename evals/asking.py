@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clausegate import ClausegateError, Client
-from clausegate.answer.v1.answer_pb2 import StageUsage
+from clausegate.answer.v1.answer_pb2 import Outcome, StageUsage
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from clausegate.corpus.v1.citation_pb2 import Citation
 from evals.concurrency import in_order
@@ -61,14 +61,21 @@ class Reply:
     """Quotes of the statements, in order of first use."""
     said: str
     """Answer and all citations, those of definitions too."""
-    weak: bool = False
-    """Whether it is an answer whose statements are only possibly related."""
+    related: bool = False
+    """Whether what it quotes is only possibly related."""
+    probability: float | None = None
+    """That the first quote is right, 0 to 1; None where a model graded, or nothing was found."""
     markdown_length: int = 0
     """Code points of the answer as Markdown."""
     cost_usd: float | None = None
     """What models took for it, see `cost_of`."""
     failed: bool = False
     """Whether there is neither answer nor refusal."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether it is more than related."""
+        return not (self.refused or self.related or self.failed)
 
     @property
     def passages(self) -> list[Passage]:
@@ -121,14 +128,14 @@ class Asker:
 
 def read_reply(response: QueryResponse) -> Reply:
     """What the figures need of a response."""
-    decided = response.debug.confidence_gate
+    decided, explained = response.debug.confidence_gate, response.debug.explanation
     return Reply(
         refused=response.HasField("refusal"),
         top_score=decided.top_score if decided.HasField("top_score") else NOTHING_RETRIEVED,
         quotes=_quotes(response),
         said="\n".join([response.answer, *(citation.quote for citation in response.citations)]),
-        weak=bool(response.statements)
-        and all(statement.possibly_related for statement in response.statements),
+        related=response.outcome == Outcome.OUTCOME_RELATED,
+        probability=explained.probability if explained.HasField("probability") else None,
         markdown_length=len(response.markdown),
         cost_usd=cost_of(response.usage),
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from evals.asking import Asked, Asker, FoundChunk, Reply
 from evals.corpora import ExampleQuestion, NaturalQuestion, Question, unruled
-from evals.metrics import Passage, auroc, character_overlap, first_hit, hit, mean, refused_at
+from evals.metrics import Passage, auroc, character_overlap, first_hit, hit, mean, refused_at, reliability
 
 FALSE_REFUSALS = 0.05
 """Operating point at which gates are compared."""
@@ -112,6 +112,16 @@ async def examples(asker: Asker, questions: Sequence[ExampleQuestion]) -> Figure
         "chunk recall": _chunk_recall(pools, questions),
         "chunk recall@5": _chunk_recall([pool[:5] for pool in pools], questions),
         "refusal accuracy": mean(refused for refused, should in refusals if should),
+        "not answered": mean(
+            not reply.answered
+            for reply, question in zip(replies, questions, strict=True)
+            if question.should_refuse
+        ),
+        "answered": mean(
+            reply.answered
+            for reply, question in zip(replies, questions, strict=True)
+            if not question.should_refuse
+        ),
         "false refusals": mean(refused for refused, should in refusals if not should),
         "term recall": mean(said),
         **of_models(replies),
@@ -121,29 +131,46 @@ async def examples(asker: Asker, questions: Sequence[ExampleQuestion]) -> Figure
 def _natural(replies: Sequence[Reply], questions: Sequence[NaturalQuestion]) -> Figures:
     """Of answerable questions: right quotes, `must`, right documents; of silent ones: what became of them.
 
-    A quote is right where it shares half of the shorter one with a gold passage. An answer is headed
-    "Answer" unless it is refused or weak; `headed right` is the share of those with a right quote.
+    A quote is right where it shares half of the shorter one with a gold passage. `answered`, `related` and
+    `refused` are the outcomes, of answerable questions and of silent ones; `answered, first right`
+    is the share of all that is answered whose first quote is right. Bands compare the probability that the
+    product works out with what came true.
     """
     pairs = list(zip(replies, questions, strict=True))
     answerable = [(reply, question) for reply, question in pairs if question.answerable]
     silent = [reply for reply, question in pairs if not question.answerable]
     answered = [(reply, question) for reply, question in answerable if not reply.refused and reply.quotes]
-    headed = [(reply, question) for reply, question in pairs if not reply.refused and not reply.weak]
+    headed = [(reply, question) for reply, question in pairs if reply.answered]
     scores = [reply.top_score for reply, _ in answerable], [reply.top_score for reply in silent]
     return {
         "quote right": mean(hit(reply.passages, question.gold) for reply, question in answerable),
         "first right": mean(hit(reply.first_passages, question.gold) for reply, question in answerable),
         "must held": mean(_holds(reply, question.must) for reply, question in answerable),
         "false refusals": mean(reply.refused for reply, _ in answerable),
+        "answered": mean(reply.answered for reply, _ in answerable),
         "document first": mean(r.quotes[0].parts[0].document_id == q.document_id for r, q in answered),
-        "refused": mean(reply.refused for reply in silent),
-        "weak": mean(not reply.refused and reply.weak for reply in silent),
-        "headed right": mean(hit(reply.passages, question.gold) for reply, question in headed),
+        "refused of silent": mean(reply.refused for reply in silent),
+        "related of silent": mean(reply.related for reply in silent),
+        "answered of silent": mean(reply.answered for reply in silent),
+        "answered, first right": mean(hit(reply.first_passages, question.gold) for reply, question in headed),
+        "answered, any right": mean(hit(reply.passages, question.gold) for reply, question in headed),
         "AUROC": auroc(*scores),
         "refused at 5 %": refused_at(*scores, FALSE_REFUSALS),
         "Markdown": median(reply.markdown_length for reply in replies if not reply.refused),
+        **_bands(pairs),
         **of_models(replies),
     }
+
+
+def _bands(pairs: Iterable[tuple[Reply, NaturalQuestion]]) -> dict[str, float]:
+    """The reliability of the probability that the first quote is right: how often it was, band by band."""
+    told = [
+        (reply.probability, question.answerable and hit(reply.first_passages, question.gold))
+        for reply, question in pairs
+        if reply.probability is not None and not reply.refused
+    ]
+    bands = reliability([probability for probability, _ in told], [right for _, right in told])
+    return {f"p {band.predicted:.2f}, n {band.questions}": band.observed for band in bands}
 
 
 def _holds(reply: Reply, must: Sequence[str]) -> bool:

@@ -67,6 +67,28 @@ def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float:
     return wins / (len(positives) * len(negatives)) if positives and negatives else float("nan")
 
 
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Questions of about the same predicted probability."""
+
+    predicted: float
+    """Mean of what was predicted."""
+    observed: float
+    """Share of them that came true."""
+    questions: int
+
+
+def reliability(probable: Sequence[float], right: Sequence[bool], bands: int = 10) -> list[Band]:
+    """Whether a probability means what it says: by tenths of it, without those that nothing falls into."""
+    pairs = list(zip(probable, right, strict=True))
+    tenths = [[p for p in pairs if min(int(p[0] * bands), bands - 1) == number] for number in range(bands)]
+    return [
+        Band(mean(predicted for predicted, _ in tenth), mean(true for _, true in tenth), len(tenth))
+        for tenth in tenths
+        if tenth
+    ]
+
+
 def refused_at(positives: Sequence[float], negatives: Sequence[float], false_refusals: float) -> float:
     """Share of the negatives below the threshold that leaves this share of the positives below it.
 

@@ -40,10 +40,18 @@ class Experiment:
     """Whether answers are measured, and so whoever gives them."""
 
 
+SMALL = {f"cuad_{size}": size for size in (1, 5, 20, 50)}
+"""Contracts of small corpora; those that natural questions ask about come first."""
+
+
 def corpus_files(corpus: str, data: Path) -> list[SourceFile]:
     """The files of a corpus; `data` is the folder of evaluation data, which the examples do not need."""
     if corpus == "examples":
         return tree_files(EXAMPLES)
+    if corpus in SMALL:
+        asked = {question.document_id for question in _natural(data)}
+        files = sorted(corpus_files("cuad", data), key=lambda file: file.document_id not in asked)
+        return files[: SMALL[corpus]]
     return folder_files(corpus_folder(corpus, data), corpus)
 
 
@@ -75,6 +83,14 @@ def _pdf(data: Path) -> list[Question]:
 
 def _natural(data: Path) -> list[NaturalQuestion]:
     return natural_questions(data / "natural/dev.jsonl")
+
+
+def _natural_within(corpus: str) -> Callable[[Path], list[NaturalQuestion]]:
+    def read(data: Path) -> list[NaturalQuestion]:
+        there = {file.document_id for file in corpus_files(corpus, data)}
+        return [question for question in _natural(data) if question.document_id in there]
+
+    return read
 
 
 PLAN = {
@@ -110,6 +126,16 @@ PLAN = {
     "natural-folder": Experiment(
         "Natural questions, over all contracts", "cuad", _natural, experiments.natural_folder, answers=True
     ),
+    **{
+        f"natural-{size}": Experiment(
+            f"Natural questions, over {size} of the contracts",
+            corpus,
+            _natural_within(corpus),
+            experiments.natural_folder,
+            answers=True,
+        )
+        for corpus, size in SMALL.items()
+    },
     "contractnli-scoped": Experiment(
         "ContractNLI, clause within its agreement",
         "contractnli",

@@ -13,6 +13,7 @@ from services.answer.evidence.budget import BudgetLimits
 from services.answer.evidence.gate import GateLimits
 from services.answer.evidence.grading import Grading
 from services.answer.evidence.policy import Policy, SnippetLimits
+from services.answer.evidence.probability import EVIDENCE_NEEDED
 from services.answer.records.texts import TextMode
 from services.answer.records.usage import Price
 
@@ -67,7 +68,14 @@ class AnswerSettings(ModelServerSettings):
         description="Longest reading of a question, its waiting among it; then it is graded without.",
     )
     gate_threshold: float = Field(
-        default=0.20, ge=-1, le=2, description="Evidence that local grading asks of a chunk."
+        default=EVIDENCE_NEEDED, ge=-1, le=2, description="Evidence that local grading asks of a chunk."
+    )
+    answer_threshold: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Without a chat model: what is less probable than this is only possibly related. "
+        "Unset: as calibrated.",
     )
     gate_min_chunks: int = Field(default=1, ge=1, le=100, description="Chunks that must reach the threshold.")
     retrieval_min_score: float = Field(
@@ -221,6 +229,7 @@ class AnswerSettings(ModelServerSettings):
                 answer_tokens=self.budget_answer_tokens,
                 chunk_tokens=self.budget_chunk_tokens,
             ),
+            answered_from=self.answer_threshold,
             pool=self.pool_chunks,
             vector_k=self.vector_k,
             keyword_k=self.keyword_k,

@@ -232,8 +232,12 @@ async def retrieval_with(folder: Path, *files: File) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def answering(retrieval_address: str, folder: Path, **settings) -> AsyncIterator[QueryServiceStub]:
-    """A stub of an answer service that keeps its records in `folder`."""
-    wired = answer(AnswerSettings(retrieval_address=retrieval_address, data_dir=folder, **settings))
+    """A stub of an answer service that keeps its records in `folder`.
+
+    What it takes for an answer stays the same from one calibration to the next.
+    """
+    always = {"retrieval_address": retrieval_address, "data_dir": folder, "answer_threshold": 0.5}
+    wired = answer(AnswerSettings(**{**always, **settings}))
     async with (
         wired as services,
         serving("127.0.0.1:0", [services]) as address,

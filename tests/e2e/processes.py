@@ -55,13 +55,17 @@ class Stack:
 
 @contextmanager
 def embedded_stack(data: Path, sockets: Path, port: int, **settings: str) -> Iterator[Stack]:
-    """Run the embedded stack over `data` until the block ends; it is ready when this yields."""
+    """Run the embedded stack over `data` until the block ends; it is ready when this yields.
+
+    What it takes for an answer stays the same from one calibration to the next.
+    """
     grpc = f"unix:{sockets / 'grpc'}"
     log = data.with_name(f"{data.name}-{port}.log")
     addresses = {
         "CLAUSEGATE_DATA_DIR": str(data),
         "CLAUSEGATE_ADDRESS": grpc,
         "CLAUSEGATE_GATEWAY_ADDRESS": f"127.0.0.1:{port}",
+        "CLAUSEGATE_ANSWER_THRESHOLD": "0.5",
     }
     with running("embedded", {**addresses, **settings}, log) as process:
         stack = Stack(process, grpc, f"http://127.0.0.1:{port}", log)

@@ -68,7 +68,7 @@ class _NoteKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     NOTE_KIND_UNREADABLE_PAGES: _NoteKind.ValueType  # 4
     """Pages of a cited document could not be read."""
     NOTE_KIND_UNCALIBRATED: _NoteKind.ValueType  # 5
-    """Too few documents to calibrate the gate."""
+    """The embedding model is not the one that the limits of answers were measured with."""
     NOTE_KIND_WEAK_EVIDENCE: _NoteKind.ValueType  # 6
     """A passage is shown as possibly related: its evidence is weak."""
     NOTE_KIND_HIDDEN_TEXT: _NoteKind.ValueType  # 7
@@ -110,7 +110,7 @@ NOTE_KIND_CROSS_REFERENCE: NoteKind.ValueType  # 3
 NOTE_KIND_UNREADABLE_PAGES: NoteKind.ValueType  # 4
 """Pages of a cited document could not be read."""
 NOTE_KIND_UNCALIBRATED: NoteKind.ValueType  # 5
-"""Too few documents to calibrate the gate."""
+"""The embedding model is not the one that the limits of answers were measured with."""
 NOTE_KIND_WEAK_EVIDENCE: NoteKind.ValueType  # 6
 """A passage is shown as possibly related: its evidence is weak."""
 NOTE_KIND_HIDDEN_TEXT: NoteKind.ValueType  # 7
@@ -515,7 +515,7 @@ class GateDecision(google.protobuf.message.Message):
     ratio: builtins.float
     """Tier 2 only: best score divided by the second best. Unset with fewer than two."""
     calibrated: builtins.bool
-    """Whether the threshold is calibrated on this index, see `Background.calibrated`. True with a model's grades."""
+    """Whether the threshold was measured with this embedding model, see `Background.calibrated`. True with a model's grades."""
     def __init__(
         self,
         *,

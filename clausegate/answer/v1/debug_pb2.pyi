@@ -188,8 +188,12 @@ class DebugExplanation(google.protobuf.message.Message):
     DEFINITIONS_FIELD_NUMBER: builtins.int
     DROPPED_STATEMENTS_FIELD_NUMBER: builtins.int
     STAGES_FIELD_NUMBER: builtins.int
+    SIGNS_FIELD_NUMBER: builtins.int
+    PROBABILITY_FIELD_NUMBER: builtins.int
     background_mean: builtins.float
     """What the question scores in documents where nobody asked. Unset when not measured."""
+    probability: builtins.float
+    """Probability that the first statement answers the question, 0 to 1. Unset without signs."""
     @property
     def routed(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugRoute]:
         """Documents that the question names, best first; empty when all were searched."""
@@ -216,6 +220,10 @@ class DebugExplanation(google.protobuf.message.Message):
     def stages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugStage]:
         """Time of each stage of the answer service, in order of first entry."""
 
+    @property
+    def signs(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugSign]:
+        """What the probability of an answer was worked out from, by name; empty when a model graded, or nobody."""
+
     def __init__(
         self,
         *,
@@ -226,12 +234,39 @@ class DebugExplanation(google.protobuf.message.Message):
         definitions: collections.abc.Iterable[Global___DebugDefinition] | None = ...,
         dropped_statements: collections.abc.Iterable[Global___DebugDropped] | None = ...,
         stages: collections.abc.Iterable[Global___DebugStage] | None = ...,
+        signs: collections.abc.Iterable[Global___DebugSign] | None = ...,
+        probability: builtins.float | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_background_mean", b"_background_mean", "background_mean", b"background_mean", "gate", b"gate"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_background_mean", b"_background_mean", "background_mean", b"background_mean", "candidates", b"candidates", "definitions", b"definitions", "dropped_statements", b"dropped_statements", "gate", b"gate", "routed", b"routed", "stages", b"stages"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_background_mean", b"_background_mean", "_probability", b"_probability", "background_mean", b"background_mean", "gate", b"gate", "probability", b"probability"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_background_mean", b"_background_mean", "_probability", b"_probability", "background_mean", b"background_mean", "candidates", b"candidates", "definitions", b"definitions", "dropped_statements", b"dropped_statements", "gate", b"gate", "probability", b"probability", "routed", b"routed", "signs", b"signs", "stages", b"stages"]) -> None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_background_mean", b"_background_mean"]) -> typing.Literal["background_mean"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_probability", b"_probability"]) -> typing.Literal["probability"] | None: ...
 
 Global___DebugExplanation: typing_extensions.TypeAlias = DebugExplanation
+
+@typing.final
+class DebugSign(google.protobuf.message.Message):
+    """Something that the probability of an answer is worked out from."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    VALUE_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """What it tells, in words, such as `sentence stands out`."""
+    value: builtins.float
+    """Its value: a cosine, a share from 0 to 1, a count, or 1 for yes."""
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        value: builtins.float = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["name", b"name", "value", b"value"]) -> None: ...
+
+Global___DebugSign: typing_extensions.TypeAlias = DebugSign
 
 @typing.final
 class DebugRoute(google.protobuf.message.Message):

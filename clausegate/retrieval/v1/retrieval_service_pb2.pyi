@@ -325,11 +325,13 @@ class Background(google.protobuf.message.Message):
     DOCUMENTS_FIELD_NUMBER: builtins.int
     CALIBRATED_FIELD_NUMBER: builtins.int
     mean: builtins.float
-    """Mean of the best combined evidence, about -1 to 1.85; 0 when not calibrated."""
+    """Mean of the best combined evidence, about -1 to 1.85, with what questions usually have counted as ten
+    documents; 0 when not calibrated.
+    """
     documents: builtins.int
-    """Documents behind the mean."""
+    """Documents behind the mean, those ten not counted."""
     calibrated: builtins.bool
-    """Whether there were at least 20 of them, and the embedding model is the one that evidence was measured with."""
+    """Whether the embedding model is the one that evidence was measured with."""
     def __init__(
         self,
         *,

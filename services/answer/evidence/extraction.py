@@ -70,22 +70,26 @@ def choose_sentences(
     at_most: int = MAX_STATEMENTS,
     share: float = RUNNER_UP_SHARE,
 ) -> tuple[ScoredSentence, ...]:
-    """The best sentences of the kept chunks, best first; ties go to the better chunk, then the earlier.
-
-    All of them score at least `share` of the best one. Of sentences that say the same, as in two editions of
-    a document, only the first counts; the same item under another lead-in says something else. Signatures and
-    feet of pages are left out unless there is nothing else.
-    """
-    distinct: dict[str, ScoredSentence] = {}
-    for scored in sorted(score_sentences(kept, found), key=lambda scored: -scored.score):
-        distinct.setdefault(" ".join(said_by(scored.sentence).casefold().split()), scored)
-    everything = tuple(distinct.values())
-    question = found.clause_question
-    ranked = [s for s in everything if not is_no_statement(s.sentence.text, question)] or everything
+    """The best of `rank_sentences`: all of them score at least `share` of the first."""
+    ranked = rank_sentences(kept, found)
     if not ranked:
         return ()
     enough = share * ranked[0].score
     return (ranked[0], *(scored for scored in ranked[1:at_most] if scored.score >= enough))
+
+
+def rank_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[ScoredSentence, ...]:
+    """Every sentence of the kept chunks, best first; ties go to the better chunk, then the earlier.
+
+    Of sentences that say the same, as in two editions of a document, only the first counts; the same item
+    under another lead-in says something else. Signatures and feet of pages are left out unless there is
+    nothing else.
+    """
+    distinct: dict[str, ScoredSentence] = {}
+    for scored in sorted(score_sentences(kept, found), key=lambda scored: -scored.score):
+        distinct.setdefault(" ".join(said_by(scored.sentence).casefold().split()), scored)
+    everything, question = tuple(distinct.values()), found.clause_question
+    return tuple(s for s in everything if not is_no_statement(s.sentence.text, question)) or everything
 
 
 def score_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[ScoredSentence, ...]:
@@ -102,7 +106,7 @@ def score_sentences(kept: Sequence[GradedCandidate], found: Found) -> tuple[Scor
     return tuple(
         ScoredSentence(
             sentence,
-            WINDOW_WEIGHT * _similarity(owner.candidate, sentence.span)
+            WINDOW_WEIGHT * similarity_at(owner.candidate, sentence.span)
             + CHUNK_WEIGHT * owner.candidate.combined
             + KEYWORD_WEIGHT * by_keyword[i]
             + COVERED_WEIGHT * covered[i]
@@ -133,7 +137,7 @@ def _distinct_sentences(kept: Sequence[GradedCandidate]) -> Iterator[tuple[Grade
                 yield owner, sentence
 
 
-def _similarity(candidate: Candidate, span: Span) -> float:
+def similarity_at(candidate: Candidate, span: Span) -> float:
     """Cosine of the window that holds most of the sentence; the chunk's own where none does."""
     best = max(candidate.windows, key=lambda window: window.span.overlap(span), default=None)
     return best.similarity if best and best.span.overlap(span) else candidate.similarity

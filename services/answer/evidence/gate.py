@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from services.answer.answers import GateDecision, GateRule, GateTier
 from services.answer.evidence.grading import GradedCandidate
+from services.answer.evidence.probability import EVIDENCE_NEEDED
 
 SHINGLE_WORDS = 5
 DUPLICATE_SHARE = 0.8
@@ -18,8 +19,8 @@ that only overlap by two sentences share a tenth."""
 class GateLimits:
     """What evidence an answer needs."""
 
-    threshold: float = 0.20
-    """Tier 1: evidence a chunk must reach; 5 % false refusals on CUAD dev with windows only."""
+    threshold: float = EVIDENCE_NEEDED
+    """Tier 1: evidence a chunk must reach."""
     min_chunks: int = 1
     """Tier 1: chunks that must reach it, at least 1."""
     min_score: float = 0.05

@@ -23,7 +23,7 @@ BACKGROUND_WEIGHT = 0.5
 """Share of the background that is taken off: 1.0 refuses a little more on balanced questions and is clearly
 harmful on natural ones (CUAD dev, AUROC .849 against .806)."""
 UNCALIBRATED_OFFSET = 0.31
-"""What BACKGROUND_WEIGHT * mean comes to on average; used when the index is too small to measure it."""
+"""What is taken off with an embedding model that evidence was not measured with."""
 LOGISTIC_BIAS, LOGISTIC_SLOPE = 4.86, 9.31
 """Calibration of evidence to probability, fitted on CUAD dev."""
 GRADE_LIMITS = ((0.50, 3), (0.40, 2), (0.20, 1))

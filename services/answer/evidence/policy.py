@@ -29,6 +29,8 @@ class Policy:
 
     gate: GateLimits = field(default_factory=GateLimits)
     budget: BudgetLimits = field(default_factory=BudgetLimits)
+    answered_from: float | None = None
+    """Probability from which sentences are an answer, and not only related; None is as calibrated."""
     pool: int = 12
     vector_k: int = 10
     keyword_k: int = 10

@@ -29,6 +29,8 @@ class Draft:
     definitions: tuple[ResolvedDefinition, ...]
     calibrated: bool
     """Whether the gate's threshold needs no caveat."""
+    is_answer: bool | None = None
+    """Whether what is quoted is an answer, and not only possibly related; None where grades tell."""
 
     def chunk_ids(self) -> tuple[str, ...]:
         """Every chunk that may be quoted, each once."""
@@ -127,7 +129,7 @@ def _notes(
     documents: Mapping[str, Document],
 ) -> Iterator[Note]:
     by_number = {citation.number: citation for citation in citations.all}
-    yield from notes.weak_evidence_notes(clauses, quoted)
+    yield from notes.weak_evidence_notes(clauses, quoted, draft.is_answer)
     if not draft.calibrated:
         yield notes.UNCALIBRATED
     for definition in definitions:

@@ -23,6 +23,7 @@ class Concluding:
             ranking = await self.judge.rank(task, progress.question, found)
             progress.ranked, progress.strong = ranking.ranked, ranking.strong
             progress.kept = ranking.kept
+            progress.signs, progress.estimate = ranking.signs, ranking.estimate
             progress.grader, progress.grading_failure = ranking.grader, ranking.failure
             span.set_attributes(
                 {

@@ -67,6 +67,7 @@ def gather(progress: Progress, parts: Sequence[Part]) -> None:
     of_parts = [part.progress for part in parts]
     best = best_of(parts).progress
     progress.gate, progress.grader, progress.model = best.gate, best.grader, best.model
+    progress.signs, progress.estimate = best.signs, best.estimate
     progress.prompt_version = next(filter(None, (part.prompt_version for part in of_parts)), "")
     progress.grading_failure = next(filter(None, (part.grading_failure for part in of_parts)), "")
     progress.ranked = _joined(part.ranked for part in of_parts)

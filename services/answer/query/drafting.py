@@ -103,7 +103,18 @@ class Drafting:
             progress.budget = replace(packed.report, final_tokens=packed.report.final_tokens + tokens)
             span.set_attribute("clausegate.context_tokens", progress.budget.final_tokens)
         calibrated = not question.grading or (progress.gate is not None and progress.gate.calibrated)
-        return Draft(question.query, packed.kept, fitting, calibrated)
+        draft = Draft(question.query, packed.kept, fitting, calibrated)
+        return replace(draft, is_answer=self._is_answer(progress, draft))
+
+    def _is_answer(self, progress: Progress, draft: Draft) -> bool | None:
+        """See `Draft.is_answer`: a model that answers has read the passages, so their grades tell."""
+        estimate = progress.estimate
+        if self._completer.configured or estimate is None:
+            return None
+        if draft.asked_definitions():
+            return True
+        limit = self._policy.answered_from
+        return estimate.probability >= (estimate.answered_from if limit is None else limit)
 
     async def _ask(self, task: Task, progress: Progress, draft: Draft) -> tuple[Claim, ...] | None:
         """The claims of the answer model; None when it finds no answer."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from chassis.errors import ServiceError
 from inference.recording import ReplayDiverged
@@ -22,6 +22,7 @@ from services.answer.evidence import gate, grading
 from services.answer.evidence.grading import GradedCandidate, Grading
 from services.answer.evidence.local_grading import LocalGrader
 from services.answer.evidence.policy import Policy
+from services.answer.evidence.probability import Estimate, Signs, estimate, signs_of
 from services.answer.query.model_grading import Grades, grade_each, grade_together
 from services.answer.questions import Question
 from services.answer.records.tasks import Task
@@ -43,6 +44,10 @@ class Ranking:
     """`local`, a model's name, or empty when grading was off."""
     by_model: bool = False
     """Whether a chat model graded."""
+    signs: Signs = field(default_factory=dict)
+    """What the estimate was worked out from."""
+    estimate: Estimate | None = None
+    """How probable it is that the answer is right; None when a model graded, or nobody."""
     failure: str = ""
     """Reason of a model's grading that failed, so that the next best stood in; empty otherwise."""
 
@@ -97,7 +102,9 @@ class Judge:
 
     async def _grade_locally(self, found: Found) -> Ranking:
         grades = await self._grader.grade(found)
-        return replace(self._keep(grades.ranked, grades.grader), failure=grades.failure)
+        ranking = replace(self._keep(grades.ranked, grades.grader), failure=grades.failure)
+        signs = signs_of(ranking.kept, found)
+        return replace(ranking, signs=signs, estimate=estimate(signs)) if signs else ranking
 
     def _keep(self, ranked: Sequence[GradedCandidate], grader: str) -> Ranking:
         strong = grading.keep(ranked, self._policy.keep_ratio, len(ranked))

@@ -152,25 +152,30 @@ def definition_conflict_note(term: str, citations: Sequence[Citation]) -> Note:
 
 
 def weak_evidence_notes(
-    clauses: Sequence[SupportingClause], citations: Iterable[Citation]
+    clauses: Sequence[SupportingClause], citations: Iterable[Citation], is_answer: bool | None
 ) -> tuple[Note, ...]:
-    """One note when what is quoted is only possibly related; none when grading was off."""
-    weak = {
-        clause.chunk_id: clause
-        for clause in clauses
-        if clause.grade is not None and clause.grade < WEAK_GRADE
-    }
-    quoted = [citation for citation in citations if citation.chunk_id in weak]
-    if not quoted:
+    """One note when what is quoted is only possibly related; none when grading was off.
+
+    See `Draft.is_answer`.
+    """
+    if is_answer:
         return ()
-    chances = [p for citation in quoted if (p := weak[citation.chunk_id].probability) is not None]
-    measure = (
-        f"none of them answers the question with a probability of more than {max(chances):.0%}"
-        if chances
-        else "the model that graded them does not find them relevant"
-    )
-    text = f"The evidence is weak: these passages are possibly related; {measure}."
-    return (Note(NoteKind.WEAK_EVIDENCE, text, tuple(citation.number for citation in quoted)),)
+    if is_answer is None:
+        weak = {
+            clause.chunk_id: clause.probability is None
+            for clause in clauses
+            if clause.grade is not None and clause.grade < WEAK_GRADE
+        }
+        numbers = tuple(citation.number for citation in citations if citation.chunk_id in weak)
+        by_model = "the model that graded them does not find them relevant"
+        why = by_model if all(weak.values()) else "none of them comes close to the question"
+    else:
+        numbers = tuple(citation.number for citation in citations)
+        why = "they may not answer the question"
+    if not numbers:
+        return ()
+    text = f"The evidence is weak: these passages are possibly related; {why}."
+    return (Note(NoteKind.WEAK_EVIDENCE, text, numbers),)
 
 
 def not_named_note(name: UnknownName, *, chosen: bool) -> Note:
@@ -224,8 +229,7 @@ def found_in_note(documents: int) -> Note:
 
 UNCALIBRATED = Note(
     NoteKind.UNCALIBRATED,
-    "The threshold for refusing is not calibrated: fewer than 20 other documents are indexed, or the "
-    "embedding model is not the one that it was measured with.",
+    "What counts as an answer is not calibrated: it was measured with another embedding model.",
 )
 
 

@@ -16,6 +16,7 @@ from services.answer.answers import Answer, GateDecision, GateTier
 from services.answer.corpus import Found, Leg, ResolvedDefinition
 from services.answer.evidence.budget import BudgetReport
 from services.answer.evidence.grading import GradedCandidate
+from services.answer.evidence.probability import Estimate, Signs
 from services.answer.query.stating import Dropped
 from services.answer.questions import Question
 from services.answer.records.tracking import Run
@@ -33,6 +34,10 @@ class Progress:
     found: Found | None = None
     ranked: tuple[GradedCandidate, ...] = ()
     kept: tuple[GradedCandidate, ...] = ()
+    signs: Signs = field(default_factory=dict)
+    """What the estimate was worked out from."""
+    estimate: Estimate | None = None
+    """See `Ranking.estimate`."""
     grader: str = ""
     grading_failure: str = ""
     gate: GateDecision | None = None
@@ -117,6 +122,8 @@ def explained(progress: Progress) -> Mapping[str, object]:
         "background_mean": background.mean if background and background.calibrated else None,
         "definitions": [_definition(resolved, progress) for resolved in progress.resolved],
         "dropped_statements": list(map(_dropped, progress.dropped)),
+        "probability": progress.estimate.probability if progress.estimate else None,
+        "signs": [{"name": name, "value": value} for name, value in progress.signs.items()],
         "stages": [{"name": name, "latency_ms": took * 1000} for name, took in progress.seconds.items()],
     }
     return {**describe(progress), "explanation": explanation}

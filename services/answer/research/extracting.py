@@ -34,10 +34,12 @@ from services.answer.sentences import Sentence
 from services.answer.verification.citing import EXTRACTIVE, Citations, Origin, check_live
 from services.answer.verification.signing import Signer
 
+THRESHOLD = 0.20
+"""Evidence that a passage needs whose sentences are taken as snippets."""
 ASKED_THRESHOLD = 0.0
 """Evidence that a model is asked for: more than the question finds in documents where nobody asked.
 
-The threshold of answers, .20, is for words that nobody reads before they leave; it also stops questions in
+That without a model, .20, is for words that nobody reads before they leave; it also stops questions in
 other words than the documents'. Questions about something else altogether stay below 0: over the examples
 eight of eight, at -.22 to -.03, while those about the examples reach .30 to .80."""
 SENTENCE_SHARE = 0.7
@@ -95,20 +97,14 @@ class Extractor:
         """The version of its prompt; empty without a model."""
         return contract.CONTRACT.version if self._completer.configured else ""
 
-    @property
-    def _limits(self) -> gate.GateLimits:
-        limits = self._policy.gate
-        if not self._completer.configured:
-            return limits
-        return replace(limits, threshold=min(limits.threshold, ASKED_THRESHOLD))
-
     async def extract(self, found: Found, wanted: Wanted, task: Task) -> Extraction:
         """The snippets among what was found. Raises what `Completer.ask` raises."""
         grades = await self._grader.grade(found)
         ranked = grades.ranked
+        threshold = ASKED_THRESHOLD if self._completer.configured else THRESHOLD
         decision = gate.decide_graded(
             [graded.score for graded in ranked],
-            self._limits,
+            replace(self._policy.gate, threshold=threshold),
             enabled=True,
             calibrated=found.background.calibrated,
         )

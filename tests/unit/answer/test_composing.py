@@ -7,7 +7,7 @@ import pytest
 from corpus.chunks import Chunk, TextDoubt, TextDoubtKind
 from corpus.definitions import Definition
 from corpus.spans import Span
-from services.answer.answers import NoteKind
+from services.answer.answers import NoteKind, Outcome
 from services.answer.corpus import Candidate, ResolvedDefinition
 from services.answer.evidence.grading import GradedCandidate
 from services.answer.query.composing import Draft, compose
@@ -192,9 +192,21 @@ def test_every_citation_is_used():
     assert used == {one.number for one in composed.citations}
 
 
-def test_weak_evidence_says_how_likely_each_passage_is_and_not_all_together():
+def test_an_improbable_answer_is_only_related_and_says_so_in_words():
+    composed = answer(dataclasses.replace(draft(), is_answer=False))
+    (note,) = [note for note in composed.notes if note.kind is NoteKind.WEAK_EVIDENCE]
+    assert "possibly related; they may not answer the question" in note.text
+    assert composed.outcome is Outcome.RELATED
+
+
+def test_a_probable_answer_is_one_whatever_its_passages_are_graded():
+    composed = answer(dataclasses.replace(draft(grade=1), is_answer=True))
+    assert composed.outcome is Outcome.ANSWERED
+
+
+def test_passages_that_were_graded_low_without_a_model_are_called_weak_in_words():
     (note,) = [one for one in answer(draft(grade=1)).notes if one.kind is NoteKind.WEAK_EVIDENCE]
-    assert "none of them answers the question with a probability of more than 70%" in note.text
+    assert "none of them comes close to the question" in note.text
 
 
 def test_passages_that_a_model_graded_low_are_called_weak_without_a_probability():

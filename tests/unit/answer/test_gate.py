@@ -10,7 +10,7 @@ from services.answer.evidence.gate import GateLimits, collapse_near_duplicates, 
 from services.answer.evidence.grading import GradedCandidate
 from tests.unit.nouns import a_chunk
 
-LIMITS = GateLimits()
+LIMITS = GateLimits(threshold=0.20)
 scores = st.lists(st.floats(-1, 2, allow_nan=False), max_size=20)
 
 
@@ -37,7 +37,7 @@ def test_graded_evidence_must_reach_the_threshold(values, rule):
 
 
 def test_enough_chunks_must_reach_the_threshold():
-    decision = graded([0.9, 0.3, 0.1], limits=GateLimits(min_chunks=3))
+    decision = graded([0.9, 0.3, 0.1], limits=GateLimits(threshold=0.20, min_chunks=3))
     assert (decision.rule, decision.chunks_above_threshold) == (GateRule.TOO_FEW_CHUNKS, 2)
 
 

@@ -24,8 +24,8 @@ class GivenReplies:
         return list(self.given)
 
 
-def reply(*quotes: Quote, refused: bool = False, weak: bool = False, score: float = 0.5) -> Reply:
-    return Reply(refused, score, quotes, "", weak=weak, markdown_length=100 * len(quotes))
+def reply(*quotes: Quote, refused: bool = False, related: bool = False, score: float = 0.5) -> Reply:
+    return Reply(refused, score, quotes, "", related=related, markdown_length=100 * len(quotes))
 
 
 def question(*, answerable: bool, must: tuple[str, ...] = ()) -> NaturalQuestion:
@@ -47,10 +47,20 @@ async def test_figures_of_answerable_questions():
 
 async def test_what_becomes_of_silent_questions():
     asked = [question(answerable=False)] * 4 + [question(answerable=True)]
-    given = [reply(refused=True), reply(ELSEWHERE, weak=True), reply(ELSEWHERE), reply(FOREIGN), reply(RIGHT)]
+    given = [
+        reply(refused=True),
+        reply(ELSEWHERE, related=True),
+        reply(ELSEWHERE),
+        reply(FOREIGN),
+        reply(RIGHT),
+    ]
     figures = await natural_scoped(GivenReplies(*given), asked)
-    assert (figures["refused"], figures["weak"]) == (0.25, 0.25)
-    assert figures["headed right"] == pytest.approx(1 / 3)
+    assert (figures["refused of silent"], figures["related of silent"], figures["answered of silent"]) == (
+        0.25,
+        0.25,
+        0.5,
+    )
+    assert figures["answered, first right"] == figures["answered, any right"] == pytest.approx(1 / 3)
     assert figures["AUROC"] == 0.5
 
 
