@@ -12,11 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from corpus.spans import Span
 from corpus.stems import stems_of
 from services.answer.corpus import Candidate, Found
 from services.answer.evidence.everyday import contract_stems
 from services.answer.evidence.extraction import ScoredSentence, rank_sentences, similarity_at
 from services.answer.evidence.grading import GradedCandidate, evidence_of
+from services.answer.evidence.readings import UNREAD
 from services.answer.evidence.wants import Want, wanted
 from services.answer.sentences import read_as
 
@@ -116,6 +118,17 @@ def signs_of(kept: Sequence[GradedCandidate], found: Found) -> Signs:
         "topic named": float(bool(topics)),
         "asks for a figure": float(bool(wants & {Want.AMOUNT, Want.NUMBER})),
         "length of question": math.log(1 + len(found.clause_question.split())),
+        **_read_in(owner, best.span),
+    }
+
+
+def _read_in(owner: Candidate, sentence: Span) -> Signs:
+    """What the reader says of a sentence and of its chunk; nothing without a reader."""
+    if owner.reading is None:
+        return {}
+    return {
+        f"{READER} of passage": owner.reading.answers,
+        f"{READER} of sentence": owner.reading.sentences.get(sentence, UNREAD),
     }
 
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.spans import Span
-from services.answer.corpus import Background, Candidate, Found, Leg
+from services.answer.corpus import Background, Candidate, ChunkReading, Found, Leg
 from services.answer.evidence.grading import grade_locally
 from services.answer.evidence.probability import Calibration, estimate, read_calibrations, set_of, signs_of
 from tests.unit.nouns import a_chunk
@@ -60,6 +61,13 @@ def test_two_sentences_that_score_alike_do_not_stand_out():
         candidate(FEE), candidate(FEE.replace("monthly", "yearly"), "yearly"), keyword_stems=("fee",)
     )
     assert signs(twice)["sentence stands out"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_reader_adds_what_it_says_of_the_sentence_and_of_its_chunk():
+    read = replace(candidate(FEE), reading=ChunkReading(1.5, {Span(0, len(FEE)): 2.5}))
+    told = signs(found(read))
+    assert (told["reader of passage"], told["reader of sentence"]) == (1.5, 2.5)
+    assert told.keys() - signs(found(candidate(FEE))).keys() == {"reader of passage", "reader of sentence"}
 
 
 def test_nothing_found_has_no_signs():
