@@ -216,7 +216,7 @@ async def _reader(settings: AnswerSettings) -> AsyncIterator[ReadingModel | None
     """The reader of the settings; None when it is off or not there, and the log says which."""
     folder = settings.reader_folder()
     if folder is None:
-        logger.warning("there is no reader", extra={"setting": settings.reader})
+        logger.info("there is no reader", extra={"setting": settings.reader})
         yield None
         return
     # Not at the top: what runs it takes 60 MB, for nothing where it is off.

@@ -34,9 +34,15 @@ _COMPARE = (
     rf"{_PLEASE}(?:compare|contrast)\s(?P<asked>.+?)\s(?:across|between|among|in|of|for|over)\s{_OURS}{_KIND}"
 )
 _IN_EACH = rf"(?P<asked>.+?)\s(?:across|in|under|among|of)\s(?:all|each|every){_OF_OURS}\s{_ONE_KIND}"
-_PATTERNS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (_WHICH, _DO_ALL, _LIST, _LIST_WITH, _LIST_WHERE, _IN_WHICH, _COMPARE, _IN_EACH)
+_PATTERNS = (
+    re.compile(_WHICH, re.IGNORECASE),
+    re.compile(_DO_ALL, re.IGNORECASE),
+    re.compile(_LIST, re.IGNORECASE),
+    re.compile(_LIST_WITH, re.IGNORECASE),
+    re.compile(_LIST_WHERE, re.IGNORECASE),
+    re.compile(_IN_WHICH, re.IGNORECASE),
+    re.compile(_COMPARE, re.IGNORECASE),
+    re.compile(_IN_EACH, re.IGNORECASE),
 )
 
 _COMPARED = re.compile(

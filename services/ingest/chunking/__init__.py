@@ -204,7 +204,7 @@ class _Writer:
         shared = [self._headings[section] for section in dict.fromkeys(sections) if section >= 0]
         if len(shared) < 2:
             return shared[0].chain if shared else ()
-        chains = [heading.chain if heading.captioned else heading.chain[:-1] for heading in shared]
+        chains = [heading.chain for heading in shared]
         above = commonprefix(chains)  # noqa: RUF071 - of tuples it compares the entries
         below = dict.fromkeys(name for chain in chains for name in chain[len(above) :] if has_words(name))
         return (*above, BETWEEN.join(below)) if below else tuple(above) or shared[0].chain

@@ -33,8 +33,6 @@ class Heading:
 
     span: Span
     """Number and caption; the caption of a run-in heading, not the text behind it."""
-    captioned: bool
-    """Whether it says more than a number."""
     chain: tuple[str, ...]
     """The headings above, outermost first, and last this one; white space collapsed, otherwise verbatim."""
 
@@ -103,7 +101,7 @@ class _Search:
 
     def _by_markup(self, line: _Line) -> Heading:
         self._outline.enter_level(line.block.level or 1, self._collapsed(line.span))
-        return Heading(line.span, True, self._outline.chain)
+        return Heading(line.span, self._outline.chain)
 
     def _by_display(self, index: int) -> Heading | None:
         line = self._lines[index]
@@ -114,7 +112,7 @@ class _Search:
         if prominence is None:
             return None
         self._outline.enter_unnumbered(prominence, self._collapsed(line.span))
-        return Heading(line.span, True, self._outline.chain)
+        return Heading(line.span, self._outline.chain)
 
     def _by_number(self, index: int) -> Iterator[Heading]:
         end = -1
@@ -126,7 +124,7 @@ class _Search:
             mark = self._with_caption_below(mark, index)
             if self._outline.enter_mark(mark, self._collapsed(mark.span)):
                 end = mark.span.end
-                yield Heading(mark.span, mark.captioned, self._outline.chain)
+                yield Heading(mark.span, self._outline.chain)
 
     def _goes_on(self, mark: Mark, index: int) -> bool:
         """Whether the number belongs to the sentence of the line above: `under Section⏎4.2 Fees`."""
