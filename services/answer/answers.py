@@ -17,7 +17,7 @@ class Outcome(StrEnum):
 
     ANSWERED = "answered"
     RELATED = "related"
-    """There are statements, and none of them clearly answers the question."""
+    """There are statements, and it is not certain enough that one of them answers the question."""
     REFUSED = "refused"
 
 

@@ -34,7 +34,7 @@ class _OutcomeEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTy
     OUTCOME_ANSWERED: _Outcome.ValueType  # 1
     """At least one statement answers the question."""
     OUTCOME_RELATED: _Outcome.ValueType  # 2
-    """There are statements, and none of them clearly answers the question: all are possibly related."""
+    """There are statements, and it is not certain enough that one of them answers the question."""
     OUTCOME_REFUSED: _Outcome.ValueType  # 3
     """The question is refused; there are no statements."""
 
@@ -46,7 +46,7 @@ OUTCOME_UNSPECIFIED: Outcome.ValueType  # 0
 OUTCOME_ANSWERED: Outcome.ValueType  # 1
 """At least one statement answers the question."""
 OUTCOME_RELATED: Outcome.ValueType  # 2
-"""There are statements, and none of them clearly answers the question: all are possibly related."""
+"""There are statements, and it is not certain enough that one of them answers the question."""
 OUTCOME_REFUSED: Outcome.ValueType  # 3
 """The question is refused; there are no statements."""
 Global___Outcome: typing_extensions.TypeAlias = Outcome

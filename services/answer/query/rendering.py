@@ -23,7 +23,7 @@ from services.answer.answers import (
 )
 from services.answer.parts import JOINT, MARKER
 
-POSSIBLY_RELATED = "No passage clearly answers this question. Possibly related:"
+POSSIBLY_RELATED = "These passages bear on the question; it is not certain that they answer it:"
 ALSO_RELATED = "Possibly related:"
 SILENT = "This document does not address it."
 PARAGRAPH = 400

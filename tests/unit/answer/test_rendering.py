@@ -168,9 +168,9 @@ def test_markdown_of_a_refusal_shows_what_was_searched_and_the_nearest_clauses()
 def test_statements_that_all_rest_on_weak_evidence_are_not_called_an_answer():
     related = tuple(dataclasses.replace(one, possibly_related=True) for one in ANSWER.statements)
     weak = dataclasses.replace(ANSWER, statements=related)
-    assert render_text(weak).startswith("No passage clearly answers this question. Possibly related:\n[CME]")
+    assert render_text(weak).startswith("These passages bear on the question; it is not certain that they answer it:\n[CME]")
     assert (
-        "## Answer\n\nNo passage clearly answers this question. Possibly related:\n\n- "
+        "## Answer\n\nThese passages bear on the question; it is not certain that they answer it:\n\n- "
         in render_markdown_full(weak)
     )
 
@@ -329,7 +329,7 @@ def test_the_short_form_shows_five_warnings_and_counts_the_rest():
 def test_the_short_form_calls_nothing_an_answer_that_is_only_related():
     related = Statement(QUOTE, ("CME",), (1,), possibly_related=True)
     markdown = render_markdown(dataclasses.replace(ANSWER, statements=(related,)))
-    assert markdown.startswith("No passage clearly answers this question. Possibly related:\n\n> **The fee")
+    assert markdown.startswith("These passages bear on the question; it is not certain that they answer it:\n\n> **The fee")
 
 
 def test_the_short_form_of_a_refusal_says_where_the_nearest_clauses_stand():
@@ -370,7 +370,7 @@ def test_several_documents_stand_below_their_titles_and_names_of_none_come_last(
         "Fee Schedule:",
         "[CME] The fee is USD 100 per month. [1]",
         "Notice (a.txt):",
-        "No passage clearly answers this question. Possibly related:",
+        "These passages bear on the question; it is not certain that they answer it:",
         "[CME] It may change. [2]",
         "Notice (b.txt):",
         "This document does not address it.",
