@@ -95,6 +95,8 @@ class Found:
     index_revision: str
     named: tuple[str, ...] = ()
     """Documents that the question names by names on their cards, in the order of naming."""
+    name_count: int = 0
+    """How many names those are: one may be on the cards of several documents."""
     unknown_names: tuple[UnknownName, ...] = ()
 
     @property

@@ -122,6 +122,14 @@ async def test_documents_that_a_name_does_not_tell_apart_are_all_answered(querie
     assert {"EUR 900", "EUR 950"} <= {statement.text[-15:-8] for statement in response.statements}
 
 
+async def test_documents_that_all_bear_the_one_name_in_a_question_are_searched_together(queries):
+    among = [HALBERD.document_id, RENEWED.document_id]
+    asked = QueryRequest(query="Is the liability of Halberd limited?", document_ids=among)
+    response = await queries.Query(asked)
+    assert response.outcome != answer_pb2.OUTCOME_REFUSED
+    assert not response.documents
+
+
 async def test_a_document_that_is_silent_is_told_beside_one_that_answers(queries):
     question = "Which law governs the Slingbag agreement and the Halberd agreement?"
     response = await queries.Query(QueryRequest(query=question))

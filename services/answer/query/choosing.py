@@ -50,9 +50,17 @@ async def choose(retrieval: RetrievalClient, question: Question, found: Found) -
     asked = asked_of_each(question.query)
     if asked and len(question.document_ids) != 1 and len(found.named) != 1 and not found.unknown_names:
         return await _of_each(retrieval, question, asked, found.named)
-    if 1 < len(found.named) <= MAX_NAMED:
+    if 1 < len(found.named) <= MAX_NAMED and not await _is_everywhere(retrieval, question, found):
         return Chosen(found.named, compared(found.clause_question))
     return None
+
+
+async def _is_everywhere(retrieval: RetrievalClient, question: Question, found: Found) -> bool:
+    """Whether the question names all documents in scope by one name, which tells none from the others."""
+    if found.name_count != 1:
+        return False
+    in_scope = len(question.document_ids) or await retrieval.document_count(question.sources)
+    return len(found.named) == in_scope
 
 
 async def _of_each(

@@ -64,6 +64,7 @@ CLAUSE = SupportingClause(
     probability=0.81,
     score=0.7,
 )
+UNCERTAIN = "These passages bear on the question; it is not certain that they answer it:"
 ANSWER = Answer(
     citations=(CITATION, dataclasses.replace(CITATION, number=2, page=None, last_page=None)),
     statements=(Statement(QUOTE, ("CME",), (1,)),),
@@ -168,7 +169,7 @@ def test_markdown_of_a_refusal_shows_what_was_searched_and_the_nearest_clauses()
 def test_statements_that_all_rest_on_weak_evidence_are_not_called_an_answer():
     related = tuple(dataclasses.replace(one, possibly_related=True) for one in ANSWER.statements)
     weak = dataclasses.replace(ANSWER, statements=related)
-    assert render_text(weak).startswith("These passages bear on the question; it is not certain that they answer it:\n[CME]")
+    assert render_text(weak).startswith(f"{UNCERTAIN}\n[CME]")
     assert (
         "## Answer\n\nThese passages bear on the question; it is not certain that they answer it:\n\n- "
         in render_markdown_full(weak)
@@ -329,7 +330,7 @@ def test_the_short_form_shows_five_warnings_and_counts_the_rest():
 def test_the_short_form_calls_nothing_an_answer_that_is_only_related():
     related = Statement(QUOTE, ("CME",), (1,), possibly_related=True)
     markdown = render_markdown(dataclasses.replace(ANSWER, statements=(related,)))
-    assert markdown.startswith("These passages bear on the question; it is not certain that they answer it:\n\n> **The fee")
+    assert markdown.startswith(f"{UNCERTAIN}\n\n> **The fee")
 
 
 def test_the_short_form_of_a_refusal_says_where_the_nearest_clauses_stand():
