@@ -327,7 +327,9 @@ class SupportingClause(google.protobuf.message.Message):
     Unset when grading was off.
     """
     probability: builtins.float
-    """Calibrated probability that the passage answers the question, 0 to 1. Set by local grading only."""
+    """How near the passage comes to the question, as a probability fitted on checklists of lawyers, 0 to 1; the outcome
+    does not go by it. Set by local grading only.
+    """
     score: builtins.float
     """What the gate compared: calibrated evidence, a model's grade, or raw cosine when grading was off."""
     document_label: builtins.str
@@ -681,7 +683,7 @@ class GradedChunk(google.protobuf.message.Message):
     score: builtins.float
     """What the gate compares."""
     probability: builtins.float
-    """Calibrated probability that the chunk answers the question, 0 to 1. Set by local grading only."""
+    """As `SupportingClause.probability`. Set by local grading only."""
     kept: builtins.bool
     """Whether the answer may use it."""
     def __init__(
