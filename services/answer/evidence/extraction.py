@@ -70,8 +70,14 @@ def choose_sentences(
     at_most: int = MAX_STATEMENTS,
     share: float = RUNNER_UP_SHARE,
 ) -> tuple[ScoredSentence, ...]:
-    """The best of `rank_sentences`: all of them score at least `share` of the first."""
-    ranked = rank_sentences(kept, found)
+    """The `leading` of the sentences of the kept chunks."""
+    return leading(rank_sentences(kept, found), at_most, share)
+
+
+def leading(
+    ranked: Sequence[ScoredSentence], at_most: int = MAX_STATEMENTS, share: float = RUNNER_UP_SHARE
+) -> tuple[ScoredSentence, ...]:
+    """The best of what `rank_sentences` gave: all of them score at least `share` of the first."""
     if not ranked:
         return ()
     enough = share * ranked[0].score

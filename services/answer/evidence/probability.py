@@ -16,7 +16,7 @@ from corpus.spans import Span
 from corpus.stems import stems_of
 from services.answer.corpus import Candidate, Found
 from services.answer.evidence.everyday import contract_stems
-from services.answer.evidence.extraction import ScoredSentence, rank_sentences, similarity_at
+from services.answer.evidence.extraction import ScoredSentence, similarity_at
 from services.answer.evidence.grading import GradedCandidate, evidence_of
 from services.answer.evidence.readings import UNREAD
 from services.answer.evidence.wants import Want, wanted
@@ -96,9 +96,8 @@ def estimate(signs: Signs) -> Estimate:
     return _CALIBRATIONS.get(set_of(signs), _CALIBRATIONS[EVIDENCE]).estimate(signs)
 
 
-def signs_of(kept: Sequence[GradedCandidate], found: Found) -> Signs:
-    """The signs of what was found; empty when no sentence was."""
-    ranked = rank_sentences(kept, found)
+def signs_of(ranked: Sequence[ScoredSentence], kept: Sequence[GradedCandidate], found: Found) -> Signs:
+    """The signs of what was found; empty when no sentence was. `ranked` are the sentences of `kept`."""
     if not ranked:
         return {}
     best, wants = ranked[0].sentence, wanted(found.clause_question)

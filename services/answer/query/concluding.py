@@ -17,12 +17,13 @@ class Concluding:
         self.judge = judge
         self._drafting = drafting
 
-    async def decide(self, task: Task, progress: Progress, found: Found) -> GateDecision:
+    async def decide(self, task: Task, progress: Progress, found: Found) -> None:
         """Grade the candidates, keep the best, and let the gate decide."""
         with progress.stage("grade") as span:
             ranking = await self.judge.rank(task, progress.question, found)
             progress.ranked, progress.strong = ranking.ranked, ranking.strong
             progress.kept = ranking.kept
+            progress.ranked_sentences = ranking.sentences
             progress.signs, progress.estimate = ranking.signs, ranking.estimate
             progress.grader, progress.grading_failure = ranking.grader, ranking.failure
             span.set_attributes(
@@ -36,7 +37,6 @@ class Concluding:
         with progress.stage("gate") as span:
             progress.gate = self.judge.decide(progress.question, found, ranking)
             span.set_attribute("clausegate.gate.rule", progress.gate.rule.value)
-        return progress.gate
 
     async def conclude(
         self, task: Task, progress: Progress, found: Found, decision: GateDecision

@@ -6,7 +6,7 @@ definitions, clauses and notes, is the same for both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from corpus.chunks import Chunk
@@ -19,8 +19,7 @@ from services.answer.contracts.answer import CONTRACT
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Found, ResolvedDefinition
 from services.answer.evidence.budget import pack
-from services.answer.evidence.extraction import choose_sentences
-from services.answer.evidence.grading import GradedCandidate
+from services.answer.evidence.extraction import ScoredSentence, choose_sentences, leading, rank_sentences
 from services.answer.evidence.policy import Policy
 from services.answer.query import answering, defining, stating
 from services.answer.query.composing import Draft, compose
@@ -75,7 +74,8 @@ class Drafting:
             if self._completer.configured:
                 passages = tuple(whole(graded.candidate.chunk) for graded in kept)
             else:
-                passages = progress.sentences = _best_sentences(kept, found)
+                ranked = progress.ranked_sentences or rank_sentences(kept, found)
+                passages = progress.sentences = _sentences(leading(ranked))
             quoted = [_quoted_sentence(passage) for passage in passages]
             resolved = progress.resolved = await self._retrieval.find_definitions(
                 progress.question, found, passages, depth
@@ -136,7 +136,7 @@ class Drafting:
             citations = Citations(chunks, documents, self._origin(progress), self._signer, progress.labels)
             if claims is None:
                 fitted = draft.kept == progress.kept
-                sentences = progress.sentences if fitted else _best_sentences(draft.kept, found)
+                sentences = progress.sentences if fitted else _sentences(choose_sentences(draft.kept, found))
                 check_live([sentence.chunk.chunk_id for sentence in sentences], chunks)
                 check_live([definition.chunk_id for definition in draft.asked_definitions()], chunks)
                 statements = stating.extracted(draft, sentences, citations)
@@ -160,8 +160,8 @@ class Drafting:
         return Origin(config, progress.model, CONTRACT.version, CONTRACT.sha256)
 
 
-def _best_sentences(kept: tuple[GradedCandidate, ...], found: Found) -> tuple[Sentence, ...]:
-    return tuple(scored.sentence for scored in choose_sentences(kept, found))
+def _sentences(chosen: Iterable[ScoredSentence]) -> tuple[Sentence, ...]:
+    return tuple(scored.sentence for scored in chosen)
 
 
 def _entry(definition: Definition) -> str:

@@ -19,6 +19,7 @@ from services.answer.answers import GateDecision
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Found
 from services.answer.evidence import gate, grading
+from services.answer.evidence.extraction import ScoredSentence, rank_sentences
 from services.answer.evidence.grading import GradedCandidate, Grading
 from services.answer.evidence.local_grading import LocalGrader
 from services.answer.evidence.policy import Policy
@@ -44,6 +45,8 @@ class Ranking:
     """`local`, a model's name, or empty when grading was off."""
     by_model: bool = False
     """Whether a chat model graded."""
+    sentences: tuple[ScoredSentence, ...] = ()
+    """Those of the kept ones, best first; none when a model graded, or nobody."""
     signs: Signs = field(default_factory=dict)
     """What the estimate was worked out from."""
     estimate: Estimate | None = None
@@ -103,8 +106,10 @@ class Judge:
     async def _grade_locally(self, found: Found) -> Ranking:
         grades = await self._grader.grade(found)
         ranking = replace(self._keep(grades.ranked, grades.grader), failure=grades.failure)
-        signs = signs_of(ranking.kept, found)
-        return replace(ranking, signs=signs, estimate=estimate(signs)) if signs else ranking
+        sentences = rank_sentences(ranking.kept, found)
+        signs = signs_of(sentences, ranking.kept, found)
+        told = estimate(signs) if signs else None
+        return replace(ranking, sentences=sentences, signs=signs, estimate=told)
 
     def _keep(self, ranked: Sequence[GradedCandidate], grader: str) -> Ranking:
         strong = grading.keep(ranked, self._policy.keep_ratio, len(ranked))

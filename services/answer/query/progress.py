@@ -15,6 +15,7 @@ from chassis.telemetry import stage
 from services.answer.answers import Answer, GateDecision, GateTier
 from services.answer.corpus import Found, Leg, ResolvedDefinition
 from services.answer.evidence.budget import BudgetReport
+from services.answer.evidence.extraction import ScoredSentence
 from services.answer.evidence.grading import GradedCandidate
 from services.answer.evidence.probability import Estimate, Signs
 from services.answer.query.stating import Dropped
@@ -34,6 +35,8 @@ class Progress:
     found: Found | None = None
     ranked: tuple[GradedCandidate, ...] = ()
     kept: tuple[GradedCandidate, ...] = ()
+    ranked_sentences: tuple[ScoredSentence, ...] = ()
+    """See `Ranking.sentences`."""
     signs: Signs = field(default_factory=dict)
     """What the estimate was worked out from."""
     estimate: Estimate | None = None

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from corpus.spans import Span
 from services.answer.corpus import Background, Candidate, ChunkReading, Found, Leg
+from services.answer.evidence.extraction import rank_sentences
 from services.answer.evidence.grading import grade_locally
 from services.answer.evidence.probability import Calibration, estimate, read_calibrations, set_of, signs_of
 from tests.unit.nouns import a_chunk
@@ -42,7 +43,8 @@ def found(*candidates, mean=0.0, keyword_stems=("fee", "month", "insur"), lexico
 
 
 def signs(of):
-    return signs_of(grade_locally(of), of)
+    kept = grade_locally(of)
+    return signs_of(rank_sentences(kept, of), kept, of)
 
 
 def test_signs_tell_what_was_asked_and_what_stands_where():
