@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
 
 from corpus.chunks import Chunk
@@ -93,11 +94,14 @@ class Found:
     keyword_stems: tuple[str, ...]
     lexicon_stems: tuple[str, ...]
     index_revision: str
-    named: tuple[str, ...] = ()
-    """Documents that the question names by names on their cards, in the order of naming."""
-    name_count: int = 0
-    """How many names those are: one may be on the cards of several documents."""
+    names: tuple[tuple[str, ...], ...] = ()
+    """For each name on cards by which the question names documents, in its order, those that bear it."""
     unknown_names: tuple[UnknownName, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Documents that the question names by names on their cards, in the order of naming."""
+        return tuple(dict.fromkeys(chain.from_iterable(self.names)))
 
     @property
     def names_only_unknown(self) -> bool:

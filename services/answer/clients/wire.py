@@ -24,8 +24,7 @@ def found_of(message: retrieval_pb2.SearchResponse) -> Found:
         keyword_stems=tuple(message.keyword_stems),
         lexicon_stems=tuple(message.lexicon_stems),
         index_revision=message.index_revision,
-        named=tuple(dict.fromkeys(document for name in message.names for document in name.document_ids)),
-        name_count=len(message.names),
+        names=tuple(tuple(name.document_ids) for name in message.names),
         unknown_names=tuple(from_message(name, UnknownName) for name in message.unknown_names),
     )
 

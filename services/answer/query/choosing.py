@@ -57,7 +57,7 @@ async def choose(retrieval: RetrievalClient, question: Question, found: Found) -
 
 async def _is_everywhere(retrieval: RetrievalClient, question: Question, found: Found) -> bool:
     """Whether the question names all documents in scope by one name, which tells none from the others."""
-    if found.name_count != 1:
+    if len(found.names) != 1:
         return False
     in_scope = len(question.document_ids) or await retrieval.document_count(question.sources)
     return len(found.named) == in_scope
