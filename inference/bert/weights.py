@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, TypeVar
@@ -40,6 +41,7 @@ class Weights:
         with file.open("rb") as opened:
             # A copy of what is written to, which nothing is: OpenVINO takes no arrays that are read-only.
             self._mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY)
+        self._converted: list[mmap.mmap] = []
         length = int.from_bytes(self._mapped[:HEADER_LENGTH_BYTES], "little")
         begin, size = HEADER_LENGTH_BYTES + length, len(self._mapped)
         header = json.loads(self._mapped[HEADER_LENGTH_BYTES : min(begin, size)])
@@ -69,14 +71,25 @@ class Weights:
         return self.array(name + SCALE, np.float32).reshape(-1, 1)
 
     def floats(self, name: str) -> NDArray[np.float32]:
-        """A tensor in float32, whatever it is kept in. Raises as `array` does."""
+        """A tensor in float32, whatever it is kept in. Raises as `array` does.
+
+        8-bit integers are converted into a file without a name, so that `release` frees that memory as well.
+        """
         if not self.is_quantised(name):
             return self.array(name, np.float32)
-        return self.array(name, np.int8) * self.scales(name)
+        integers = self.array(name, np.int8)
+        with tempfile.TemporaryFile() as file:
+            file.truncate(integers.size * np.dtype(np.float32).itemsize)
+            converted = mmap.mmap(file.fileno(), 0)
+        self._converted.append(converted)
+        floats = np.frombuffer(converted, np.float32).reshape(integers.shape)
+        np.multiply(integers, self.scales(name), out=floats)
+        return floats
 
     def release(self) -> None:
         """Give back the memory of what was read; what is asked for again is read again."""
-        self._mapped.madvise(mmap.MADV_DONTNEED)
+        for mapped in (self._mapped, *self._converted):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class _Entry(TypedDict):
