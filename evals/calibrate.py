@@ -3,7 +3,8 @@
 Asks the training part of the natural questions within their contracts and over all of them, with the gate
 off, and fits a logistic model of the signs that the product tells to whether the first quote is right. The
 limit is chosen on what models of nine tenths of the contracts say of the other tenth. The file that it
-writes is read by the answer service when it starts; a model of other signs in it stays.
+writes is read by the answer service when it starts; a model of other signs in it stays. With a reader only
+the contracts are asked that it has not learned from.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from numpy.typing import NDArray
 from clausegate import Client
 from evals.asking import Asked, read_reply
 from evals.concurrency import in_order
-from evals.corpora import ROOT, NaturalQuestion, natural_questions
+from evals.corpora import ROOT, UNREAD_OF, NaturalQuestion, is_held_out, natural_questions
 from evals.metrics import auroc, hit, mean, reliability
 from evals.plan import corpus_files
 from evals.stack import fill, running_stack
-from services.answer.evidence.probability import NEAREST, set_of
+from services.answer.evidence.probability import NEAREST, has_read, set_of
 
 FILE = ROOT / "services/answer/evidence/calibration.json"
 RIGHT_SHARE = 0.76
@@ -185,6 +186,9 @@ async def asked_rows(options: argparse.Namespace) -> list[Row]:
     async with running_stack(folder) as client:
         await fill(client, corpus_files("cuad", options.data), options.concurrency)
         questions = natural_questions(options.data / "natural/train.jsonl")
+        first = await ask(client, questions[:1], options.concurrency)
+        if has_read(first[0].signs):
+            questions = [question for question in questions if is_held_out(question.file, UNREAD_OF)]
         return await ask(client, questions, options.concurrency)
 
 

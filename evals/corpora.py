@@ -6,6 +6,7 @@ format; here they all become `Question`. Every corpus is one source, but the exa
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -80,6 +81,11 @@ class NaturalQuestion:
     """What a right quote holds, compared without case and with white space as one space."""
 
     @property
+    def file(self) -> str:
+        """The file of the contract."""
+        return self.document_id.partition("/")[2]
+
+    @property
     def scoped(self) -> Asked:
         """The question as asked of its own contract."""
         return Asked(self.text, (self.document_id,))
@@ -138,6 +144,16 @@ class ResearchQuestion:
     text: str
     expected: tuple[ExpectedChunk, ...]
     """Words that the snippets should hold; none for negative questions."""
+
+
+UNREAD_OF = 6
+"""The reader has not learned from every sixth contract of the natural questions' training part, by the hash
+of its name: what goes by its logits is fitted on these."""
+
+
+def is_held_out(name: str, every: int) -> bool:
+    """Whether the document of this name is one of every `every`."""
+    return hashlib.sha256(name.encode()).digest()[0] % every == 0
 
 
 def unruled(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from clausegate import Client
 from corpus.spans import Span
 from evals.concurrency import in_order
-from evals.corpora import SourceFile, folder_files
+from evals.corpora import UNREAD_OF, SourceFile, folder_files, is_held_out
 from evals.stack import fill, running_stack
 from inference.reading.model import Passage
 from services.answer.clients.wire import found_of
@@ -106,7 +106,7 @@ def main() -> None:
 def asked_sets(data: Path) -> list[Asked]:
     """Natural questions to learn from, those that choose settings, and all that figures are taken on."""
     dev, train = sets.natural(data, "dev"), sets.natural(data, "train")
-    chosen = tuple(q for q in train.questions if sets.is_held_out(q.document, sets.VALIDATION_OF))
+    chosen = tuple(q for q in train.questions if is_held_out(q.document, UNREAD_OF))
     learned = tuple(q for q in train.questions if q not in chosen)
     clauses = sets.cuad(data, only=set(dev.texts))
     return [

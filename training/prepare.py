@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from evals.corpora import UNREAD_OF, is_held_out
 from training import sets
 from training.examples import Group
 from training.figures import groups_to_read
@@ -70,7 +71,7 @@ def training_groups(
     """Groups to learn from in random order, and natural questions about contracts that none is about."""
     kept_out = set(sets.natural(data, "dev").texts)
     natural = sets.natural(data, "train")
-    chosen = {name for name in natural.texts if sets.is_held_out(name, sets.VALIDATION_OF)}
+    chosen = {name for name in natural.texts if is_held_out(name, UNREAD_OF)}
     learned: list[Group] = []
     validation: list[Group] = []
     for name, group in document_groups(natural, NATURAL, tokenizer):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import re
 from collections import defaultdict
@@ -13,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from corpus.spans import Span
+from evals.corpora import is_held_out
 from training.examples import Example, Group, passage_of
 
 HELD_OUT_OF = 5
 """Every fifth document of ContractNLI, by the hash of its name, is kept for figures."""
-VALIDATION_OF = 6
-"""Every sixth contract of the natural questions to learn from, by the hash of its name, chooses settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,11 @@ def cuad(data: Path, without: Collection[str] = (), only: Collection[str] | None
 def contractnli(data: Path, *, held_out: bool) -> Documents:
     """ContractNLI's questions about the agreements that are held out, or about the others."""
     folder = data / "contractnli/dev"
-    rows = [row for row in _rows(folder / "queries.jsonl") if is_held_out(row["scope"][0]) == held_out]
+    rows = [
+        row
+        for row in _rows(folder / "queries.jsonl")
+        if is_held_out(row["scope"][0], HELD_OUT_OF) == held_out
+    ]
     questions = [_annotated(row, row["raw_question"]) for row in rows]
     return Documents(
         "contractnli", _texts(folder / "corpus", {row["scope"][0] for row in rows}), tuple(questions)
@@ -122,11 +124,6 @@ def squad_held_out(data: Path) -> Iterator[Group]:
             [[row["answer_start"], row["answer_start"] + len(row["answer_text"])]] if row["answers"] else []
         )
         yield Group(row["question"], (_general_example({**row, "evidence": spans}),), "squad-held-out")
-
-
-def is_held_out(name: str, every: int = HELD_OUT_OF) -> bool:
-    """Whether the document of this name is one of every `every`."""
-    return hashlib.sha256(name.encode()).digest()[0] % every == 0
 
 
 def find_loosely(text: str, quote: str) -> Span | None:

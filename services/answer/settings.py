@@ -13,7 +13,6 @@ from services.answer.evidence.budget import BudgetLimits
 from services.answer.evidence.gate import GateLimits
 from services.answer.evidence.grading import Grading
 from services.answer.evidence.policy import Policy, SnippetLimits
-from services.answer.evidence.probability import EVIDENCE_NEEDED
 from services.answer.records.texts import TextMode
 from services.answer.records.usage import Price
 
@@ -67,8 +66,11 @@ class AnswerSettings(ModelServerSettings):
         le=600,
         description="Longest reading of a question, its waiting among it; then it is graded without.",
     )
-    gate_threshold: float = Field(
-        default=EVIDENCE_NEEDED, ge=-1, le=2, description="Evidence that local grading asks of a chunk."
+    gate_threshold: float | None = Field(
+        default=None,
+        ge=-1,
+        le=2,
+        description="Evidence that local grading asks of a chunk. Unset: as calibrated.",
     )
     answer_threshold: float | None = Field(
         default=None,
@@ -91,7 +93,7 @@ class AnswerSettings(ModelServerSettings):
     vector_k: int = Field(default=10, ge=1, le=200, description="Hits of the vector leg.")
     keyword_k: int = Field(default=10, ge=1, le=200, description="Hits of the keyword leg.")
     keep_ratio: float = Field(
-        default=0.8, ge=0, le=1, description="Chunks scoring at least this share of the best are kept."
+        default=0.7, ge=0, le=1, description="Chunks scoring at least this share of the best are kept."
     )
     keep_chunks: int = Field(default=5, ge=1, le=20, description="Chunks kept at most.")
     definition_depth: int = Field(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from services.answer.answers import GateDecision, GateRule, GateTier
 from services.answer.evidence.grading import GradedCandidate
-from services.answer.evidence.probability import EVIDENCE_NEEDED
 
 SHINGLE_WORDS = 5
 DUPLICATE_SHARE = 0.8
@@ -19,8 +18,8 @@ that only overlap by two sentences share a tenth."""
 class GateLimits:
     """What evidence an answer needs."""
 
-    threshold: float = EVIDENCE_NEEDED
-    """Tier 1: evidence a chunk must reach."""
+    threshold: float | None = None
+    """Tier 1: evidence a chunk must reach; None is as calibrated."""
     min_chunks: int = 1
     """Tier 1: chunks that must reach it, at least 1."""
     min_score: float = 0.05
@@ -30,18 +29,18 @@ class GateLimits:
 
 
 def decide_graded(
-    scores: Sequence[float], limits: GateLimits, *, enabled: bool, calibrated: bool
+    scores: Sequence[float], threshold: float, min_chunks: int, *, enabled: bool, calibrated: bool
 ) -> GateDecision:
-    """Tier 1, on graded evidence: enough chunks must reach the threshold. `scores` in any order."""
-    above = sum(score >= limits.threshold for score in scores)
+    """Tier 1, on graded evidence: `min_chunks` must reach the threshold. `scores` in any order."""
+    above = sum(score >= threshold for score in scores)
     decision = GateDecision(
         enabled=enabled,
         passed=True,
         tier=GateTier.GRADED,
         rule=GateRule.PASSED,
         top_score=max(scores, default=None),
-        threshold=limits.threshold,
-        min_chunks_required=limits.min_chunks,
+        threshold=threshold,
+        min_chunks_required=min_chunks,
         chunks_above_threshold=above,
         ratio=None,
         calibrated=calibrated,
@@ -50,7 +49,7 @@ def decide_graded(
         return _refuse(decision, GateRule.NOTHING_RETRIEVED)
     if above == 0:
         return _refuse(decision, GateRule.BELOW_THRESHOLD)
-    if above < limits.min_chunks:
+    if above < min_chunks:
         return _refuse(decision, GateRule.TOO_FEW_CHUNKS)
     return decision
 

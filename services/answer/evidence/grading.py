@@ -14,7 +14,7 @@ from enum import StrEnum
 from corpus.chunks import Chunk
 from services.answer.answers import SupportingClause
 from services.answer.corpus import Background, Candidate, Found
-from services.answer.evidence.readings import rank_gain
+from services.answer.evidence.readings import evidence_read, rank_gain
 from services.answer.parts import outside, pages_at
 
 LOCAL_GRADER = "local"
@@ -47,7 +47,8 @@ class GradedCandidate:
 
     candidate: Candidate
     score: float
-    """What the gate compares: calibrated evidence, a model's grade, or a raw score when grading was off."""
+    """What the gate compares: evidence, of the reader as well where there is one; a model's grade; or a raw
+    score when grading was off."""
     rank_score: float
     """Local evidence with what the reader says, or a raw score when grading was off; what orders candidates,
     higher is better. A chat model's grades go before it."""
@@ -104,7 +105,7 @@ def _by_rank(graded: GradedCandidate) -> float:
 
 
 def _graded(candidate: Candidate, found: Found) -> GradedCandidate:
-    evidence = evidence_of(candidate.combined, found.background)
+    evidence = evidence_read(evidence_of(candidate.combined, found.background), candidate)
     return GradedCandidate(
         candidate,
         score=evidence,

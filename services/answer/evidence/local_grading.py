@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chassis.errors import ServiceError
 from inference.reading.model import ReadingModel
-from services.answer.corpus import Candidate, Found
+from services.answer.corpus import Found
 from services.answer.evidence import grading
 from services.answer.evidence.grading import LOCAL_GRADER, GradedCandidate
-from services.answer.evidence.readings import READ_CHUNKS, passages_of, with_readings
+from services.answer.evidence.readings import windows_to_read, with_readings
 
 logger = logging.getLogger(__name__)
 
@@ -39,22 +38,14 @@ class LocalGrader:
         ranked = grading.grade_locally(found)
         if self._reader is None or not ranked:
             return LocalGrades(ranked, LOCAL_GRADER)
-        best = [graded.candidate for graded in ranked[:READ_CHUNKS]]
-        others = [with_readings(graded.candidate, ()) for graded in ranked[READ_CHUNKS:]]
+        candidates = [graded.candidate for graded in ranked]
+        windows = windows_to_read(candidates)
         try:
-            read = await self._read(self._reader, found.clause_question, best)
+            readings = await self._reader.read(found.clause_question, [window.passage for window in windows])
         except ServiceError as error:
             logger.warning("the reader has not read", extra={"reason": error.reason})
             return LocalGrades(ranked, LOCAL_GRADER, error.reason)
-        candidates = (*read, *others)
-        return LocalGrades(grading.grade_locally(replace(found, candidates=candidates)), self._reader.name)
-
-    async def _read(
-        self, reader: ReadingModel, question: str, candidates: Sequence[Candidate]
-    ) -> list[Candidate]:
-        passages = [passages_of(candidate) for candidate in candidates]
-        readings = iter(await reader.read(question, [passage for own in passages for passage in own]))
-        return [
-            with_readings(candidate, [next(readings) for _ in own])
-            for candidate, own in zip(candidates, passages, strict=True)
-        ]
+        read = list(zip(windows, readings, strict=True))
+        candidates = [with_readings(candidate, read) for candidate in candidates]
+        regraded = grading.grade_locally(replace(found, candidates=tuple(candidates)))
+        return LocalGrades(regraded, self._reader.name)

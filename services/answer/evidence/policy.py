@@ -34,7 +34,7 @@ class Policy:
     pool: int = 12
     vector_k: int = 10
     keyword_k: int = 10
-    keep_ratio: float = 0.8
+    keep_ratio: float = 0.7
     """Share of the best score that a chunk needs where local evidence grades."""
     keep_at_most: int = 5
     raw_gate_uses_bm25: bool = False

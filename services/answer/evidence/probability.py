@@ -17,8 +17,8 @@ from corpus.stems import stems_of
 from services.answer.corpus import Candidate, Found
 from services.answer.evidence.everyday import contract_stems
 from services.answer.evidence.extraction import ScoredSentence, similarity_at
-from services.answer.evidence.grading import GradedCandidate, evidence_of
-from services.answer.evidence.readings import UNREAD
+from services.answer.evidence.grading import GradedCandidate
+from services.answer.evidence.readings import UNREAD_SENTENCE
 from services.answer.evidence.wants import Want, wanted
 from services.answer.sentences import read_as
 
@@ -41,7 +41,7 @@ Signs = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A probability, and the limits of the model that it comes from."""
+    """A probability, and the limit of the model that it comes from."""
 
     probability: float
     """That the first sentence of the answer is right, 0 to 1."""
@@ -81,34 +81,37 @@ def read_calibrations(file: Path = PACKAGED) -> dict[str, Calibration]:
     }
 
 
+def has_read(signs: Iterable[str]) -> bool:
+    """Whether a reading model has added to the signs."""
+    return any(name.startswith(READER) for name in signs)
+
+
 def set_of(signs: Iterable[str]) -> str:
-    """The name of the set that these signs are: whether a reading model has added to them."""
-    read = any(name.startswith(READER) for name in signs)
-    return f"{EVIDENCE}+{READER}" if read else EVIDENCE
+    """The name of the set that these signs are."""
+    return f"{EVIDENCE}+{READER}" if has_read(signs) else EVIDENCE
 
 
 _CALIBRATIONS = read_calibrations()
-EVIDENCE_NEEDED = _CALIBRATIONS[EVIDENCE].evidence_needed
 
 
-def estimate(signs: Signs) -> Estimate:
-    """The probability by the model of these signs; by that of evidence alone where theirs is not fitted."""
-    return _CALIBRATIONS.get(set_of(signs), _CALIBRATIONS[EVIDENCE]).estimate(signs)
+def calibration_of(signs: Iterable[str]) -> Calibration:
+    """The model of these signs."""
+    return _CALIBRATIONS[set_of(signs)]
 
 
-def signs_of(ranked: Sequence[ScoredSentence], kept: Sequence[GradedCandidate], found: Found) -> Signs:
-    """The signs of what was found; empty when no sentence was. `ranked` are the sentences of `kept`."""
+def signs_of(ranked: Sequence[ScoredSentence], graded: Sequence[GradedCandidate], found: Found) -> Signs:
+    """The signs of what was found; empty when no sentence was. `ranked` are sentences of `graded`."""
     if not ranked:
         return {}
     best, wants = ranked[0].sentence, wanted(found.clause_question)
-    owner = _owner(ranked[0], kept)
+    owner = _owner(ranked[0], graded)
     asked, topics = set(found.keyword_stems), set(found.lexicon_stems)
     everyday = set(contract_stems(found.clause_question)) - asked - topics
     heading = " ".join((owner.chunk.section, *owner.chunk.heading_chain))
     reading = read_as(best)
     combined = [candidate.combined for candidate in found.candidates]
     return {
-        NEAREST: evidence_of(max(combined), found.background),
+        NEAREST: max(candidate.score for candidate in graded),
         "evidence around": sum(combined) / len(combined),
         "sentence stands out": _standing(ranked),
         "sentence similarity": similarity_at(owner, best.span),
@@ -127,13 +130,13 @@ def _read_in(owner: Candidate, sentence: Span) -> Signs:
         return {}
     return {
         f"{READER} of passage": owner.reading.answers,
-        f"{READER} of sentence": owner.reading.sentences.get(sentence, UNREAD),
+        f"{READER} of sentence": owner.reading.sentences.get(sentence, UNREAD_SENTENCE),
     }
 
 
-def _owner(best: ScoredSentence, kept: Sequence[GradedCandidate]) -> Candidate:
-    chunk_id = best.sentence.chunk.chunk_id
-    return next(graded.candidate for graded in kept if graded.candidate.chunk.chunk_id == chunk_id)
+def _owner(best: ScoredSentence, graded: Sequence[GradedCandidate]) -> Candidate:
+    candidates = (own.candidate for own in graded)
+    return next(own for own in candidates if own.chunk.chunk_id == best.sentence.chunk.chunk_id)
 
 
 def _standing(ranked: Sequence[ScoredSentence]) -> float:

@@ -23,7 +23,7 @@ from services.answer.evidence.extraction import ScoredSentence, rank_sentences
 from services.answer.evidence.grading import GradedCandidate, Grading
 from services.answer.evidence.local_grading import LocalGrader
 from services.answer.evidence.policy import Policy
-from services.answer.evidence.probability import Estimate, Signs, estimate, signs_of
+from services.answer.evidence.probability import Estimate, Signs, calibration_of, signs_of
 from services.answer.query.model_grading import Grades, grade_each, grade_together
 from services.answer.questions import Question
 from services.answer.records.tasks import Task
@@ -92,11 +92,19 @@ class Judge:
         if not question.grading:
             distinct = [graded.score for graded in gate.collapse_near_duplicates(ranking.ranked)]
             return gate.decide_raw(distinct, limits, enabled=question.gate)
-        calibrated = found.background.calibrated
         if ranking.by_model:
-            limits, calibrated = replace(limits, threshold=float(self._policy.relevance_threshold)), True
-        scores = [graded.score for graded in ranking.ranked]
-        return gate.decide_graded(scores, limits, enabled=question.gate, calibrated=calibrated)
+            threshold = float(self._policy.relevance_threshold)
+        elif limits.threshold is None:
+            threshold = calibration_of(ranking.signs).evidence_needed
+        else:
+            threshold = limits.threshold
+        return gate.decide_graded(
+            [graded.score for graded in ranking.ranked],
+            threshold,
+            limits.min_chunks,
+            enabled=question.gate,
+            calibrated=ranking.by_model or found.background.calibrated,
+        )
 
     async def _ask(self, task: Task, question: Question, found: Found) -> Grades:
         grade = grade_each if self._policy.grading is Grading.EACH else grade_together
@@ -107,8 +115,8 @@ class Judge:
         grades = await self._grader.grade(found)
         ranking = replace(self._keep(grades.ranked, grades.grader), failure=grades.failure)
         sentences = rank_sentences(ranking.kept, found)
-        signs = signs_of(sentences, ranking.kept, found)
-        told = estimate(signs) if signs else None
+        signs = signs_of(sentences, ranking.ranked, found)
+        told = calibration_of(signs).estimate(signs) if signs else None
         return replace(ranking, sentences=sentences, signs=signs, estimate=told)
 
     def _keep(self, ranked: Sequence[GradedCandidate], grader: str) -> Ranking:

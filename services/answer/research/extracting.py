@@ -104,7 +104,8 @@ class Extractor:
         threshold = ASKED_THRESHOLD if self._completer.configured else THRESHOLD
         decision = gate.decide_graded(
             [graded.score for graded in ranked],
-            replace(self._policy.gate, threshold=threshold),
+            threshold,
+            self._policy.gate.min_chunks,
             enabled=True,
             calibrated=found.background.calibrated,
         )

@@ -69,7 +69,7 @@ def test_a_sentence_takes_the_cosine_of_its_own_window():
 
 
 def test_runners_up_must_come_close_to_the_best():
-    assert chosen([graded(chunk(LAW, FEE, NOTICE), 0.5, 0.49, 0.1)]) == [LAW, FEE]
+    assert chosen([graded(chunk(LAW, FEE, NOTICE), 0.5, 0.49, -0.3)]) == [LAW, FEE]
 
 
 def test_no_more_than_three_sentences_are_chosen():

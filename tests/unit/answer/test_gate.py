@@ -15,7 +15,7 @@ scores = st.lists(st.floats(-1, 2, allow_nan=False), max_size=20)
 
 
 def graded(values, *, limits=LIMITS, enabled=True):
-    return decide_graded(values, limits, enabled=enabled, calibrated=True)
+    return decide_graded(values, limits.threshold, limits.min_chunks, enabled=enabled, calibrated=True)
 
 
 def raw(values, *, enabled=True):

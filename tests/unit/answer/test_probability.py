@@ -11,7 +11,13 @@ from corpus.spans import Span
 from services.answer.corpus import Background, Candidate, ChunkReading, Found, Leg
 from services.answer.evidence.extraction import rank_sentences
 from services.answer.evidence.grading import grade_locally
-from services.answer.evidence.probability import Calibration, estimate, read_calibrations, set_of, signs_of
+from services.answer.evidence.probability import (
+    Calibration,
+    calibration_of,
+    read_calibrations,
+    set_of,
+    signs_of,
+)
 from tests.unit.nouns import a_chunk
 
 FEE = "The Licensee shall pay a monthly fee of USD 100."
@@ -86,20 +92,24 @@ def test_a_sign_with_a_weight_counts():
     assert MODEL.estimate({"words": 0.5, "other": 9.0}).probability == pytest.approx(0.5)
 
 
-def test_every_weight_of_the_packaged_calibration_is_of_a_sign():
-    packaged = read_calibrations()["evidence"]
-    assert {*packaged.weights, "best evidence"} == set(signs(found(candidate(FEE))))
+@pytest.mark.parametrize("reading", [None, ChunkReading(1.5, {})])
+def test_every_weight_of_the_packaged_calibrations_is_of_a_sign(reading):
+    told = signs(found(replace(candidate(FEE), reading=reading)))
+    packaged = calibration_of(told)
+    assert {*packaged.weights, "best evidence"} == set(told)
+    assert packaged == read_calibrations()[set_of(told)]
     assert 0 < packaged.answered_from < 1
+
+
+def test_evidence_is_the_best_that_the_gate_sees():
+    read = replace(candidate(FEE), reading=ChunkReading(4.0, {}))
+    both = found(candidate("The term is one year.", "term"), read)
+    assert signs(both)["best evidence"] == max(one.score for one in grade_locally(both))
 
 
 def test_signs_of_a_reading_model_make_another_set():
     assert set_of(["topic named"]) == "evidence"
     assert set_of(["topic named", "reader of sentence"]) == "evidence+reader"
-
-
-def test_signs_whose_set_is_not_fitted_are_estimated_by_evidence():
-    told = signs(found(candidate(FEE)))
-    assert estimate({**told, "reader of sentence": 4.0}) == estimate(told)
 
 
 def test_calibrations_are_read_from_their_file(tmp_path):

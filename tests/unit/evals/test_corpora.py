@@ -15,6 +15,7 @@ from evals.corpora import (
     cuad_questions,
     example_questions,
     folder_files,
+    is_held_out,
     natural_questions,
     pdf_questions,
     research_questions,
@@ -169,3 +170,10 @@ def test_a_natural_question_is_asked_of_its_contract_or_names_it(tmp_path):
     assert question.naming == Asked("What is Acme's fee?")
     assert question.gold == (Passage("cuad/A.txt", 5, 9), Passage("cuad/A.txt", 20, 22))
     assert (question.kind, question.must, question.answerable) == ("amount", ("USD 50",), True)
+
+
+def test_a_document_is_held_out_by_its_name_alone():
+    names = [f"contract-{number}" for number in range(600)]
+    held_out = [name for name in names if is_held_out(name, 6)]
+    assert 60 < len(held_out) < 140
+    assert all(is_held_out(name, 6) for name in held_out)

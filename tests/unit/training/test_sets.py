@@ -14,13 +14,6 @@ def test_a_quote_is_found_whatever_its_white_space(quote, span):
     assert sets.find_loosely("The fees are\n due.", quote) == span
 
 
-def test_a_document_is_held_out_by_its_name_alone():
-    names = [f"contract-{number}" for number in range(600)]
-    held_out = [name for name in names if sets.is_held_out(name, 6)]
-    assert 60 < len(held_out) < 140
-    assert all(sets.is_held_out(name, 6) for name in held_out)
-
-
 def test_natural_questions_keep_both_wordings_and_the_near_passage(tmp_path):
     (tmp_path / "cuad/dev/corpus").mkdir(parents=True)
     (tmp_path / "cuad/dev/corpus/a.txt").write_bytes(b"Fees are due.\r\nLaw of Bern.")
