@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +32,10 @@ class ModelUnavailable(Unavailable):
     reason = "UPSTREAM_UNAVAILABLE"
 
 
-class _Lane(NamedTuple):
-    """What embeds one kind of text."""
-
-    session: Session
-    threads: Threads
-
-
 class LocalEmbedding:
     """An `EmbeddingModel`. Passages share `threads` threads, one run each; questions have one of their own.
 
-    Each kind has a session of its own, so a question never waits for passages to end.
+    The session has room for all of them at once, so a question never waits for passages to end.
     """
 
     name = LOCAL_MODEL
@@ -68,10 +60,10 @@ class LocalEmbedding:
         self._tokenizer.no_padding()
         self.dimension = shape.dimension
         threads = threads or os.cpu_count() or 1
-        self._passages = _Lane(Session(graph, threads, precision), Threads(threads, "embed-passages"))
-        self._questions = _Lane(Session(graph, 1, precision), Threads(1, "embed-question"))
+        self._passages, self._questions = Threads(threads, "embed-passages"), Threads(1, "embed-question")
+        self._session = Session(graph, threads + 1, precision)
         weights.release()
-        self.precision = self._questions.session.precision
+        self.precision = self._session.precision
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `EmbeddingModel.embed`. Cancelling drops the texts that have not begun."""
@@ -85,12 +77,12 @@ class LocalEmbedding:
     async def token_spans(self, texts: Sequence[str]) -> list[TokenSpans]:
         """See `EmbeddingModel.token_spans`."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._passages.threads, self._spans, texts)
+        return await loop.run_in_executor(self._passages, self._spans, texts)
 
     async def close(self) -> None:
         """See `EmbeddingModel.close`."""
-        for lane in (self._passages, self._questions):
-            await asyncio.to_thread(lane.threads.shutdown, cancel_futures=True)
+        for threads in (self._passages, self._questions):
+            await asyncio.to_thread(threads.shutdown, cancel_futures=True)
 
     def _spans(self, texts: Sequence[str]) -> list[TokenSpans]:
         encodings = self._tokenizer.encode_batch(
@@ -98,11 +90,11 @@ class LocalEmbedding:
         )
         return [tuple(encoding.offsets) for encoding in encodings]
 
-    async def _embed(self, lane: _Lane, text: str) -> NDArray[np.float32]:
-        return await asyncio.get_running_loop().run_in_executor(lane.threads, self._run, lane.session, text)
+    async def _embed(self, threads: Threads, text: str) -> NDArray[np.float32]:
+        return await asyncio.get_running_loop().run_in_executor(threads, self._run, text)
 
-    def _run(self, session: Session, text: str) -> NDArray[np.float32]:
-        (vectors,) = session.run(self._limited(self._tokenizer.encode(encodable(text))))
+    def _run(self, text: str) -> NDArray[np.float32]:
+        (vectors,) = self._session.run(self._limited(self._tokenizer.encode(encodable(text))))
         vector: NDArray[np.float32] = vectors[0]
         return vector
 

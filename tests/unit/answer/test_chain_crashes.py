@@ -27,7 +27,8 @@ from services.answer.records.rotation import FileLimits
 from services.answer.verification.signing import SigningKey
 
 async def main():
-    log = AuditLog(Path(sys.argv[1]), "killed-1", Keys([SigningKey("k1", b"1" * 32)]), FileLimits(9_000, 99_999))
+    keys = Keys([SigningKey("k1", b"1" * 32)])
+    log = AuditLog(Path(sys.argv[1]), "killed-1", keys, FileLimits(9_000, 99_999))
     log.open()
     async with RecordWriter() as writer:
         async def ask(client):
