@@ -89,6 +89,11 @@ class Asked:
     questions: tuple[Question, ...]
     wording: int = SCOPED
 
+    @property
+    def writer(self) -> str:
+        """Whose questions they are: the first word of the name."""
+        return self.name.partition("-")[0]
+
 
 def main() -> None:
     """Ask all sets and write one file each."""
@@ -108,10 +113,13 @@ def asked_sets(data: Path) -> list[Asked]:
     dev, train = sets.natural(data, "dev"), sets.natural(data, "train")
     chosen = tuple(q for q in train.questions if is_held_out(q.document, UNREAD_OF))
     learned = tuple(q for q in train.questions if q not in chosen)
+    ours = sets.ours(data).questions
     clauses = sets.cuad(data, only=set(dev.texts))
     return [
         Asked("natural-train-scoped", "cuad", learned),
         Asked("natural-train-folder", "cuad", learned, FOLDER),
+        Asked("ours-scoped", "cuad", ours),
+        Asked("ours-folder", "cuad", ours, FOLDER),
         Asked("natural-validation-scoped", "cuad", chosen),
         Asked("natural-validation-folder", "cuad", chosen, FOLDER),
         Asked("natural-dev-scoped", "cuad", dev.questions),

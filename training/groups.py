@@ -71,7 +71,7 @@ def found_groups(asked: Asked, found: Mapping[str, Found], choice: Choice) -> It
         ]
         if windows:
             wording = own.clause_question if number % 2 else own.text
-            yield Group(wording, compete(question, windows, choice, asked.wording), "found")
+            yield Group(wording, compete(question, windows, choice, asked.wording), f"{asked.writer}-found")
 
 
 def compete(

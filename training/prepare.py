@@ -27,7 +27,7 @@ NATURAL = Choice(right=2, wrong=5)
 ANNOTATED = Choice(right=2, wrong=3)
 """Of CUAD and ContractNLI, which ask the same few questions of every document."""
 FOUND = Choice(right=2, wrong=5, every=2)
-LEARNED = ("natural-train-scoped", "natural-train-folder")
+LEARNED = ("natural-train-scoped", "natural-train-folder", "ours-scoped", "ours-folder")
 """What search finds for these is learned from."""
 SILENT_SHARE = 0.35
 """Of the questions of CUAD three in four have no answer; so many of these are kept."""
@@ -83,6 +83,8 @@ def training_groups(
         sets.contractnli(data, held_out=False),
         sets.contractnli_hypotheses(data),
     ]
+    for _, group in document_groups(sets.ours(data), NATURAL, tokenizer):
+        learned.append(group)
     for documents in annotated:
         for _, group in document_groups(documents, ANNOTATED, tokenizer):
             if any(example.answers for example in group.examples) or draw.random() < SILENT_SHARE:
@@ -126,6 +128,7 @@ def digests(data: Path, general: Path) -> dict[str, str]:
         data / "reading/contractnli-train-documents.jsonl.gz",
         data / "reading/squad2-heldout-articles.jsonl.gz",
         general,
+        sets.OURS,
     ]
     folders = [data / "cuad/dev/corpus", data / "contractnli/dev/corpus"]
     return {

@@ -15,6 +15,8 @@ from corpus.spans import Span
 from evals.corpora import is_held_out
 from training.examples import Example, Group, passage_of
 
+OURS = Path(__file__).with_name("questions.jsonl")
+"""Questions with the places of their answers; silent ones with that of the passage that is near."""
 HELD_OUT_OF = 5
 """Every fifth document of ContractNLI, by the hash of its name, is kept for figures."""
 
@@ -57,6 +59,23 @@ def natural(data: Path, part: str) -> Documents:
         for row in rows
     ]
     return Documents("natural", texts, tuple(questions))
+
+
+def ours(data: Path, file: Path = OURS) -> Documents:
+    """Our own questions about further contracts of CUAD, written for the reader to learn from."""
+    rows = list(_rows(file))
+    texts = _texts(data / "cuad/dev/corpus", {row["file"] for row in rows})
+    questions = [
+        Question(
+            f"ours-{number:04d}",
+            (row["q"], row["q_named"]),
+            row["file"],
+            tuple(Span(*place) for place in row["answers"]),
+            Span(*row["near"]) if row["near"] else None,
+        )
+        for number, row in enumerate(rows)
+    ]
+    return Documents("ours", texts, tuple(questions))
 
 
 def cuad(data: Path, without: Collection[str] = (), only: Collection[str] | None = None) -> Documents:

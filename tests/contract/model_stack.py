@@ -103,8 +103,16 @@ async def index_of(folder: Path, documents: Sequence[Text] = CORPUS, **more: Any
 async def answering(
     index: str, folder: Path, model_url: str = "", **settings: object
 ) -> AsyncIterator[Stubs]:
-    """Stubs of an answer service; its records are in `folder`, its chat model at `model_url`, if any."""
-    values = {"retrieval_address": index, "data_dir": folder, "OPENAI_BASE_URL": model_url, **settings}
+    """Stubs of an answer service without the reader; its records are in `folder`, its chat model at
+    `model_url`, if any.
+    """
+    values = {
+        "retrieval_address": index,
+        "data_dir": folder,
+        "OPENAI_BASE_URL": model_url,
+        "reader": "off",
+        **settings,
+    }
     async with (
         answer(AnswerSettings.model_validate(values)) as services,
         serving("127.0.0.1:0", [services]) as address,

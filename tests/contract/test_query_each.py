@@ -190,7 +190,7 @@ async def answering_anna(retrieval_address, folder, **limits):
     entry, key = new_key(Caller("default", "anna"), datetime(2026, 11, 21, tzinfo=UTC))
     (folder / "keys.json").write_text(to_json([entry]))
     policy = ServerPolicy(Credentials(ApiKeys(folder / "keys.json")), limits=ProcessSettings(**limits))
-    wired = answer(AnswerSettings(retrieval_address=retrieval_address, data_dir=folder))
+    wired = answer(AnswerSettings(retrieval_address=retrieval_address, data_dir=folder, reader="off"))
     async with (
         wired as services,
         serving("127.0.0.1:0", [services], policy) as address,

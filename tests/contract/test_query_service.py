@@ -232,11 +232,17 @@ async def retrieval_with(folder: Path, *files: File) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def answering(retrieval_address: str, folder: Path, **settings) -> AsyncIterator[QueryServiceStub]:
-    """A stub of an answer service that keeps its records in `folder`.
+    """A stub of an answer service without the reader that keeps its records in `folder`.
 
-    What it takes for an answer stays the same from one calibration to the next.
+    What it takes for an answer stays the same from one calibration to the next, and from one reader to the
+    next: what a reader adds is tested in `test_reader.py` and with the processes.
     """
-    always = {"retrieval_address": retrieval_address, "data_dir": folder, "answer_threshold": 0.5}
+    always = {
+        "retrieval_address": retrieval_address,
+        "data_dir": folder,
+        "answer_threshold": 0.5,
+        "reader": "off",
+    }
     wired = answer(AnswerSettings(**{**always, **settings}))
     async with (
         wired as services,
