@@ -66,7 +66,6 @@ def _services(settings: EmbeddedSettings, address: str) -> tuple[AbstractAsyncCo
         retrieval(
             RetrievalSettings(data_dir=data, record_model_calls=record, replay_model_calls=replay, **key)
         ),
-        ingest(IngestSettings(data_dir=data, retrieval_address=address, **key)),
         answer(
             AnswerSettings(
                 data_dir=data,
@@ -76,6 +75,9 @@ def _services(settings: EmbeddedSettings, address: str) -> tuple[AbstractAsyncCo
                 replay_model_calls=replay,
             )
         ),
+        # Last: it calls retrieval as soon as it is there, and a connection that failed is not tried again at
+        # once.
+        ingest(IngestSettings(data_dir=data, retrieval_address=address, **key)),
     )
 
 

@@ -61,8 +61,7 @@ class LocalEmbedding:
         self.dimension = shape.dimension
         threads = threads or os.cpu_count() or 1
         self._passages, self._questions = Threads(threads, "embed-passages"), Threads(1, "embed-question")
-        self._session = Session(graph, threads + 1, precision)
-        weights.release()
+        self._session = Session(graph, threads + 1, precision, weights.release)
         self.precision = self._session.precision
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -67,11 +67,11 @@ class Reader:
         threads = threads or os.cpu_count() or 1
         try:
             weights = Weights(folder / WEIGHTS)
-            self._session = Session(build_graph(weights, shape), threads, precision)
+            graph = build_graph(weights, shape)
             self._rows = Rows(Tokenizer.from_file(str(folder / VOCABULARY)))
         except (KeyError, ValueError) as error:
             raise ReaderBroken(f"{folder} does not hold a reader: {error}") from error
-        weights.release()
+        self._session = Session(graph, threads, precision, weights.release)
         self._deadline_seconds = deadline_seconds
         self._queue = FairQueue("reader", QUESTIONS_AT_ONCE, QUESTIONS_WAITING, _full)
         self._threads = Threads(threads, "read-passages")
