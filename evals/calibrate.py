@@ -1,10 +1,10 @@
 """`python -m evals.calibrate --data FOLDER`: fit the probability of an answer, and write its limits.
 
-Asks the training part of the natural questions within their contracts and over all of them, with the gate
-off, and fits a logistic model of the signs that the product tells to whether the first quote is right. The
-limit is chosen on what models of nine tenths of the contracts say of the other tenth. The file that it
-writes is read by the answer service when it starts; a model of other signs in it stays. With a reader only
-the contracts are asked that it has not learned from.
+Asks the training part of the natural questions, and some of our own, within their contracts and over all of
+them, with the gate off, and fits a logistic model of the signs that the product tells to whether the first
+quote is right. The limit is chosen on what models of nine tenths of the contracts say of the other tenth, and
+holds for either kind of question. The file that it writes is read by the answer service when it starts; a
+model of other signs in it stays. With a reader only the contracts are asked that it has not learned from.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from clausegate import Client
 from evals.asking import Asked, read_reply
 from evals.concurrency import in_order
-from evals.corpora import ROOT, UNREAD_OF, NaturalQuestion, is_held_out, natural_questions
+from evals.corpora import ROOT, UNREAD, UNREAD_OF, NaturalQuestion, is_held_out, natural_questions
 from evals.metrics import auroc, hit, mean, reliability
 from evals.plan import corpus_files
 from evals.stack import fill, running_stack
@@ -51,6 +51,8 @@ class Row:
     """A question as it was answered."""
 
     contract: str
+    ours: bool
+    """Whether the question is one of our own, and not of the evaluation data."""
     answerable: bool
     right: bool
     """Whether the first quote is."""
@@ -120,9 +122,13 @@ def calibration(rows: Sequence[Row]) -> dict[str, Any]:
     answerable = np.array(_each(rows, "answerable"))
     model = fit(signs, right)
     probable = cross_validated(signs, right, [row.contract for row in rows])
+    ours = np.array(_each(rows, "ours"))
+    parts = [part for part in (ours, ~ours) if part.any()]
+    # Limits hold for either kind of question.
+    needed = min(highest_refusing(evidence[answerable & part], FALSE_REFUSALS) for part in parts)
+    answered_from = max(lowest_right(probable[part], right[part], RIGHT_SHARE) for part in parts)
     # Rounded so that no question is refused or answered that was not when they were chosen.
-    needed = math.floor(highest_refusing(evidence[answerable], FALSE_REFUSALS) * 1000) / 1000
-    answered_from = math.ceil(lowest_right(probable, right, RIGHT_SHARE) * 1000) / 1000
+    needed, answered_from = math.floor(needed * 1000) / 1000, math.ceil(answered_from * 1000) / 1000
     refused = evidence < needed
     answered = (probable >= answered_from) & ~refused
     return {
@@ -170,6 +176,7 @@ async def ask(client: Client, questions: Sequence[NaturalQuestion], concurrency:
         reply = read_reply(response)
         return Row(
             contract=question.document_id,
+            ours=question.question_id.startswith(UNREAD.stem),
             answerable=question.answerable,
             right=question.answerable and hit(reply.first_passages, question.gold),
             any_right=question.answerable and hit(reply.passages, question.gold),
@@ -186,10 +193,11 @@ async def asked_rows(options: argparse.Namespace) -> list[Row]:
     async with running_stack(folder) as client:
         await fill(client, corpus_files("cuad", options.data), options.concurrency)
         questions = natural_questions(options.data / "natural/train.jsonl")
+        own = natural_questions(UNREAD)
         first = await ask(client, questions[:1], options.concurrency)
         if has_read(first[0].signs):
             questions = [question for question in questions if is_held_out(question.file, UNREAD_OF)]
-        return await ask(client, questions, options.concurrency)
+        return await ask(client, [*questions, *own], options.concurrency)
 
 
 def main() -> None:

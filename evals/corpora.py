@@ -146,6 +146,9 @@ class ResearchQuestion:
     """Words that the snippets should hold; none for negative questions."""
 
 
+UNREAD = Path(__file__).with_name("unread.jsonl")
+"""Natural questions of our own about 23 contracts, that the reader has not learned from either. They tell the
+places of answers and no text."""
 UNREAD_OF = 6
 """The reader has not learned from every sixth contract of the natural questions' training part, by the hash
 of its name: what goes by its logits is fitted on these."""

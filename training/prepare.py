@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from evals.corpora import UNREAD_OF, is_held_out
+from evals.corpora import UNREAD, UNREAD_OF, is_held_out, natural_questions
 from training import sets
 from training.examples import Group
 from training.figures import groups_to_read
@@ -69,7 +69,7 @@ def training_groups(
     data: Path, general: Path, found: Path | None, tokenizer: Tokenizer
 ) -> tuple[list[Group], list[Group]]:
     """Groups to learn from in random order, and natural questions about contracts that none is about."""
-    kept_out = set(sets.natural(data, "dev").texts)
+    kept_out = {*sets.natural(data, "dev").texts, *(question.file for question in natural_questions(UNREAD))}
     natural = sets.natural(data, "train")
     chosen = {name for name in natural.texts if is_held_out(name, UNREAD_OF)}
     learned: list[Group] = []

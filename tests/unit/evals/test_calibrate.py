@@ -37,6 +37,7 @@ def test_a_calibration_tells_how_it_came_about():
     rows = [
         Row(
             f"c{number % 20}",
+            ours=number % 3 == 0,
             answerable=bool(number % 4),
             right=score > 0.4,
             any_right=score > 0.3,
