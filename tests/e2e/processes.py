@@ -65,7 +65,7 @@ def embedded_stack(data: Path, sockets: Path, port: int, **settings: str) -> Ite
         "CLAUSEGATE_DATA_DIR": str(data),
         "CLAUSEGATE_ADDRESS": grpc,
         "CLAUSEGATE_GATEWAY_ADDRESS": f"127.0.0.1:{port}",
-        "CLAUSEGATE_ANSWER_THRESHOLD": "0.5",
+        "CLAUSEGATE_ANSWER_THRESHOLD": "0.1",
     }
     with running("embedded", {**addresses, **settings}, log) as process:
         stack = Stack(process, grpc, f"http://127.0.0.1:{port}", log)

@@ -109,10 +109,8 @@ def signs_of(ranked: Sequence[ScoredSentence], graded: Sequence[GradedCandidate]
     everyday = set(contract_stems(found.clause_question)) - asked - topics
     heading = " ".join((owner.chunk.section, *owner.chunk.heading_chain))
     reading = read_as(best)
-    combined = [candidate.combined for candidate in found.candidates]
     return {
         NEAREST: max(candidate.score for candidate in graded),
-        "evidence around": sum(combined) / len(combined),
         "sentence stands out": _standing(ranked),
         "sentence similarity": similarity_at(owner, best.span),
         "words in sentence and heading": _share(asked, f"{reading} {heading}"),
@@ -120,7 +118,7 @@ def signs_of(ranked: Sequence[ScoredSentence], graded: Sequence[GradedCandidate]
         "topic named": float(bool(topics)),
         "asks for a figure": float(bool(wants & {Want.AMOUNT, Want.NUMBER})),
         "length of question": math.log(1 + len(found.clause_question.split())),
-        **_read_in(owner, best.span),
+        **(_read_in(owner, best.span) or _around(found)),
     }
 
 
@@ -132,6 +130,12 @@ def _read_in(owner: Candidate, sentence: Span) -> Signs:
         f"{READER} of passage": owner.reading.answers,
         f"{READER} of sentence": owner.reading.sentences.get(sentence, UNREAD_SENTENCE),
     }
+
+
+def _around(found: Found) -> Signs:
+    """How strong all evidence is; without a reader alone, since a folder of a few chunks has no weak ones."""
+    combined = [candidate.combined for candidate in found.candidates]
+    return {"evidence around": sum(combined) / len(combined)}
 
 
 def _owner(best: ScoredSentence, graded: Sequence[GradedCandidate]) -> Candidate:

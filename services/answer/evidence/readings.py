@@ -17,11 +17,11 @@ READ_CHUNKS, READ_WINDOWS = 4, 8
 """Chunks that are read, the best by local evidence, and windows of them: the best of each, then those that
 are nearest to the question. All windows of five chunks, 14 in the mean, are worth .01 more and cost as much
 time again."""
-UNREAD_CHUNK, UNREAD_SENTENCE = -6.0, -9.0
+UNREAD_CHUNK, UNREAD_SENTENCE = -4.9, -8.7
 """The logits of what was not read, where others were: those of a middling chunk and sentence."""
-RANK_WEIGHT, SENTENCE_WEIGHT = 0.04, 0.04
+RANK_WEIGHT, SENTENCE_WEIGHT = 0.06, 0.06
 """What a chunk's logit adds to what chunks are ranked by, and a sentence's to its score."""
-READ_BIAS, READ_EVIDENCE, READ_LOGIT = 0.34, 0.24, 0.0425
+READ_BIAS, READ_EVIDENCE, READ_LOGIT = 0.35, 0.18, 0.06
 """Evidence of a chunk that was read, from local evidence and its logit: fitted so that the probability that
 the chunk answers is on the same curve as without a reader, see `grading.probability_of`."""
 
