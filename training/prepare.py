@@ -83,8 +83,7 @@ def training_groups(
         sets.contractnli(data, held_out=False),
         sets.contractnli_hypotheses(data),
     ]
-    for _, group in document_groups(sets.ours(data), NATURAL, tokenizer):
-        learned.append(group)
+    learned += (group for _, group in document_groups(sets.ours(data), NATURAL, tokenizer))
     for documents in annotated:
         for _, group in document_groups(documents, ANNOTATED, tokenizer):
             if any(example.answers for example in group.examples) or draw.random() < SILENT_SHARE:

@@ -43,8 +43,8 @@ That without a model, .20, is for words that nobody reads before they leave; it 
 other words than the documents'. Questions about something else altogether stay below 0: over the examples
 eight of eight, at -.22 to -.03, while those about the examples reach .30 to .80."""
 SENTENCE_SHARE = 0.7
-"""Share of the best score that a sentence must reach. On the 30 questions about the examples the share of
-answers of .85, with 5.8 sentences, holds .84 of the expected phrases; .7, with 7.5, holds .95; less adds
+"""Share of the best score that a sentence must reach. On the 30 questions about the examples a share of
+.85, with 5.8 sentences, holds .84 of the expected phrases; .7, with 7.5, holds .95; less adds
 nothing."""
 NO_RESULTS = "no_results"
 """Recorded when the model says that nothing bears on the question."""
