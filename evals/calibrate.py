@@ -101,11 +101,15 @@ def cross_validated(signs: Numbers, right: Numbers, contracts: Sequence[str]) ->
 
 
 def lowest_right(probable: Numbers, right: Numbers, share: float) -> float:
-    """The lowest limit above which at least `share` is right; 1 if there is none."""
+    """The lowest limit above which at least `share` is right. Raises `ValueError` if there is none."""
     order = np.argsort(-probable, kind="stable")
     shares = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
     enough = np.flatnonzero(shares >= share)
-    return float(probable[order[enough[-1]]]) if len(enough) and enough[-1] + 1 >= FEW else 1.0
+    if not len(enough) or enough[-1] + 1 < FEW:
+        raise ValueError(
+            f"no limit leaves {FEW} questions of which {share:.0%} are right; nothing is written"
+        )
+    return float(probable[order[enough[-1]]])
 
 
 def highest_refusing(evidence: Numbers, share: float) -> float:
@@ -209,7 +213,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FILE, help="the file to write")
     options = parser.parse_args()
     rows = asyncio.run(asked_rows(options))
-    fitted = {set_of(rows[0].signs): calibration(rows)}
+    try:
+        fitted = {set_of(rows[0].signs): calibration(rows)}
+    except ValueError as error:
+        raise SystemExit(str(error)) from error
     kept = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else {}
     options.out.write_text(json.dumps({**kept, **fitted}, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(fitted, indent=2))

@@ -46,36 +46,12 @@ class Documents:
 
 def natural(data: Path, part: str) -> Documents:
     """The natural questions of `train` or `dev`."""
-    rows = list(_rows(data / "natural" / f"{part}.jsonl"))
-    texts = _texts(data / "cuad/dev/corpus", {row["file"] for row in rows})
-    questions = [
-        Question(
-            row["id"],
-            (row["q"], row["q_named"]),
-            row["file"],
-            tuple(Span(answer["start"], answer["end"]) for answer in row["answers"]),
-            find_loosely(texts[row["file"]], row["near"]),
-        )
-        for row in rows
-    ]
-    return Documents("natural", texts, tuple(questions))
+    return _asked("natural", data, data / "natural" / f"{part}.jsonl")
 
 
 def ours(data: Path, file: Path = OURS) -> Documents:
     """Our own questions about further contracts of CUAD, written for the reader to learn from."""
-    rows = list(_rows(file))
-    texts = _texts(data / "cuad/dev/corpus", {row["file"] for row in rows})
-    questions = [
-        Question(
-            f"ours-{number:04d}",
-            (row["q"], row["q_named"]),
-            row["file"],
-            tuple(Span(*place) for place in row["answers"]),
-            Span(*row["near"]) if row["near"] else None,
-        )
-        for number, row in enumerate(rows)
-    ]
-    return Documents("ours", texts, tuple(questions))
+    return _asked("ours", data, file)
 
 
 def cuad(data: Path, without: Collection[str] = (), only: Collection[str] | None = None) -> Documents:
@@ -160,6 +136,28 @@ def _general_example(row: dict[str, Any]) -> Example:
         if any(sentence.start < end and start < sentence.end for start, end in row["evidence"])
     )
     return Example(passage, evidence if row["answers"] else frozenset())
+
+
+def _asked(source: str, data: Path, file: Path) -> Documents:
+    """Questions about contracts of CUAD, asked inside a contract and over all of them."""
+    rows = list(_rows(file))
+    texts = _texts(data / "cuad/dev/corpus", {row["file"] for row in rows})
+    questions = [
+        Question(
+            row["id"],
+            (row["q"], row["q_named"]),
+            row["file"],
+            tuple(Span(answer["start"], answer["end"]) for answer in row["answers"]),
+            _near(texts[row["file"]], row["near"]),
+        )
+        for row in rows
+    ]
+    return Documents(source, texts, tuple(questions))
+
+
+def _near(text: str, near: str | dict[str, int] | None) -> Span | None:
+    """The evaluation data writes the passage down, our own questions tell where it stands."""
+    return Span(**near) if isinstance(near, dict) else find_loosely(text, near or "")
 
 
 def _annotated(row: dict[str, Any], wording: str) -> Question:

@@ -22,8 +22,9 @@ def test_the_upper_limit_is_the_lowest_that_leaves_enough_right():
     assert lowest_right(probable, right, 0.8) == pytest.approx(0.38)
 
 
-def test_where_too_little_is_right_nothing_is_an_answer():
-    assert lowest_right(np.linspace(0, 0.9, 50), np.zeros(50), 0.8) == 1.0
+def test_where_too_little_is_right_there_is_no_limit():
+    with pytest.raises(ValueError, match=r"no limit leaves 20 questions of which 80% are right"):
+        lowest_right(np.linspace(0, 0.9, 50), np.zeros(50), 0.8)
 
 
 def test_the_lower_limit_refuses_few_answerable_questions():

@@ -35,13 +35,16 @@ def test_our_questions_name_places_and_no_text(tmp_path):
     (tmp_path / "cuad/dev/corpus").mkdir(parents=True)
     (tmp_path / "cuad/dev/corpus/a.txt").write_bytes(b"Fees are due.\r\nLaw of Bern.")
     asked = {"file": "a.txt", "q": "When?", "q_named": "When, at Acme?"}
-    rows = [{**asked, "answers": [[0, 13]], "near": None}, {**asked, "answers": [], "near": [15, 27]}]
+    rows = [
+        {**asked, "id": "n1", "answers": [{"start": 0, "end": 13}], "near": None},
+        {**asked, "id": "n2", "answers": [], "near": {"start": 15, "end": 27}},
+    ]
     file = tmp_path / "ours.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     wordings = ("When?", "When, at Acme?")
     assert sets.ours(tmp_path, file).questions == (
-        sets.Question("ours-0000", wordings, "a.txt", (Span(0, 13),), None),
-        sets.Question("ours-0001", wordings, "a.txt", (), Span(15, 27)),
+        sets.Question("n1", wordings, "a.txt", (Span(0, 13),), None),
+        sets.Question("n2", wordings, "a.txt", (), Span(15, 27)),
     )
 
 
@@ -50,5 +53,5 @@ def test_every_question_of_ours_is_answered_or_has_a_passage_that_is_near():
     assert len(rows) > 1_000
     for row in rows:
         assert bool(row["answers"]) != bool(row["near"])
-        assert all(start < end for start, end in [*row["answers"], *filter(None, [row["near"]])])
+        assert all(place["start"] < place["end"] for place in [*row["answers"], *filter(None, [row["near"]])])
         assert all((row["q"], row["q_named"], row["file"]))
