@@ -68,7 +68,9 @@ class Router:
         found = await loop.run_in_executor(self._executor, find, overview.names, query.text, query.scope)
         unknown = await self._unknown(found, query.scope, overview)
         named = tuple(dict.fromkeys(document for name in found.named for document in name.documents))
-        if len(query.scope.document_ids) == 1 or len(named) > MAX_NAMED:
+        if len(query.scope.document_ids) == 1:
+            return Destination(found.clause_question, query.scope, unknown=unknown)
+        if len(named) > MAX_NAMED:
             return replace(everywhere, unknown=unknown)
         if named:
             routed = tuple(Routed(document, 1.0) for document in named)

@@ -157,10 +157,10 @@ async def test_one_of_the_chosen_documents_may_be_named(service):
     assert documents_of(response) == {"contracts/hosting.txt"}
 
 
-async def test_the_one_document_that_was_chosen_is_asked_the_whole_question(service):
+async def test_the_one_document_that_was_chosen_is_asked_with_plain_words_for_its_names(service):
     question = "Is the liability of Slingbag limited?"
     response = await search(service, question, document_ids=["contracts/supply.txt"])
-    assert response.clause_question == question
+    assert response.clause_question == "Is the liability of the company limited?"
     assert not response.names
     assert not response.routed_documents
 

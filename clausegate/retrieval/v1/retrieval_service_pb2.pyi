@@ -450,8 +450,9 @@ class SearchResponse(google.protobuf.message.Message):
     normalized_query: builtins.str
     """The question as searched; equal to the question when nothing would be left of it."""
     clause_question: builtins.str
-    """The question with plain words for the names of its documents, such as `the Licensee`; without the words that
-    describe its document where it names none; equal to the question when not routed.
+    """The question with plain words for the names of the documents that it is put to, such as `the Licensee`; without
+    the words that describe its document where it names none; equal to the question when it names nothing, and
+    without `route`.
     """
     index_revision: builtins.str
     """State of the index that was searched, see `DescribeIndexResponse.index_revision`."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from corpus.spans import Span
 from services.retrieval.lexicon import is_question_word
-from services.retrieval.names.lists import DOCUMENT_NOUNS, LINKS
-from services.retrieval.names.words import words_of
+from services.retrieval.names.lists import AGREEMENT_NOUNS, DETERMINERS, DOCUMENT_NOUNS, LINKS, TOLD_BY_NOUNS
+from services.retrieval.names.words import Word, words_of
 
-ONE, SEVERAL = "company", "the parties"
-NOUN_WITHIN = 4
+ONE, SEVERAL, AGREEMENT = "company", "parties", "agreement"
+NOUN_WITHIN = 5
 """Words behind a name of which one may be the noun of its document: `the Acme master supply agreement`."""
 
 _JOINED = re.compile(r"\s?(?:[/,&–-]|,?\s?\b(?:and|or)\b)?\s?(?:the\s)?")
@@ -40,7 +40,7 @@ def without_names(question: str, names: Mapping[Span, str], segments: Sequence[S
 
     `names` are where they stand, with the role of each party in its document; empty where it is not known.
     `Must Acme pay?` asks `Must the Licensee pay?`, and `Is there a cap in the Acme lease?` asks `Is there a
-    cap in the lease?`
+    cap in the agreement?`
     """
     places = list(_places(question, sorted(names.items(), key=lambda named: named[0].start)))
     cut = [replace(place, words=" ") for place in places]
@@ -73,23 +73,40 @@ def _places(question: str, names: Sequence[tuple[Span, str]]) -> Iterator[Place]
         start = row[0][0].start
         before = question[:start]
         determined = _DETERMINED.search(before)
-        if _names_document(question[name.end :]) and (determined or _CALLING.search(before)):
-            yield Place(start, name.end, "" if determined else "the")
+        article = "" if determined else "the "
+        called = _called(question, name.end, is_determined=bool(determined), before=before)
+        if called is not None:
+            yield Place(start, called.end, article + called.words)
         elif len(row) > 1 and len({role for _, role in row if role}) < len(row):
-            yield Place(start, name.end, SEVERAL)
+            yield Place(start, name.end, f"{article}{SEVERAL}")
         else:
             for span, role in row:
                 article = "" if _DETERMINED.search(question[: span.start]) else "the "
                 yield Place(span.start, span.end, f"{article}{role or ONE}")
 
 
-def _names_document(behind: str) -> bool:
-    """Whether a document is called by the name that these words stand behind."""
-    if not behind.startswith((" ", "-")):
-        return False
-    for word in words_of(behind)[:NOUN_WITHIN]:
-        if word.folded in LINKS:
-            return False
-        if word.folded in DOCUMENT_NOUNS:
-            return True
-    return False
+def _called(question: str, end: int, *, is_determined: bool, before: str) -> Place | None:
+    """The words behind a name that call a document with it, and what takes their place; None without any.
+
+    Contracts call themselves `this Agreement`, whatever people call them: `the Acme software licence`. Of
+    `the Acme insurance policy` all words but the name stay.
+    """
+    behind = question[end:]
+    if not behind.startswith((" ", "-")) or not (is_determined or _CALLING.search(before)):
+        return None
+    words = words_of(behind)
+    for number, word in enumerate(words[:NOUN_WITHIN]):
+        if word.folded in LINKS or word.folded in DETERMINERS:
+            return None
+        if word.folded in DOCUMENT_NOUNS and not goes_on(words, number):
+            is_agreement = word.folded in AGREEMENT_NOUNS
+            return Place(end, end + word.end, AGREEMENT) if is_agreement else Place(end, end, "")
+        if not before and not word.is_generic:
+            return None
+    return None
+
+
+def goes_on(words: Sequence[Word], number: int) -> bool:
+    """Whether the noun at `number` only tells what the next one is: `licence` of `the licence fee`."""
+    following = words[number + 1 : number + 2]
+    return any(word.folded in DOCUMENT_NOUNS or word.folded in TOLD_BY_NOUNS for word in following)

@@ -26,6 +26,9 @@ MISSPELT = 0.8
 TWO_PARTIES = 2
 """Parties that a card has when it misses none."""
 
+MAX_TITLED = 3
+"""Documents that a title which they share may mean; a title of more names none of them."""
+
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -56,7 +59,13 @@ class NamesFound:
 def find(index: NameIndex, question: str, scope: Scope = EVERYWHERE) -> NamesFound:
     """The names in a question to the documents in scope."""
     mentions = index.mentions(question, scope)
+    unmatched = [
+        *unmatched_names(question, [mention.span for mention in mentions]),
+        *_borne_elsewhere(index, question, scope, mentions),
+    ]
     groups = _groups(mentions)
+    if not groups and not unmatched:
+        groups = _titled(index, question, scope)
     named = []
     numbers = []
     for mentioned, documents in groups:
@@ -68,10 +77,6 @@ def find(index: NameIndex, question: str, scope: Scope = EVERYWHERE) -> NamesFou
             QuestionName(tuple(spans), spelling, tuple(index.documents[n].document_id for n in best))
         )
         numbers.append(best[0])
-    unmatched = [
-        *unmatched_names(question, [mention.span for mention in mentions]),
-        *_borne_elsewhere(index, question, scope, mentions),
-    ]
     unmatched = list({name.span: name for name in unmatched}.values())
     return NamesFound(
         tuple(sorted(named, key=lambda name: name.spans[0].start)),
@@ -125,6 +130,11 @@ def _clause_question(
         for span in name.spans
     }
     stems = {word.stem for span in roles for word in words_of(question[span.start : span.end])}
+    roles |= {
+        span: ""
+        for span, titled in index.titles.called(question)
+        if not titled.isdisjoint(numbers) and not any(span.overlap(name) for name in roles)
+    }
     return without_names(question, roles, index.heads.asking(question, numbers, stems))
 
 
@@ -137,6 +147,18 @@ def _groups(mentions: Sequence[Mention]) -> list[tuple[list[Mention], frozenset[
         groups.append((mentioned, documents))
         left = [mention for mention in left if mention not in mentioned and not mention.is_title]
     return groups
+
+
+def _titled(index: NameIndex, question: str, scope: Scope) -> list[tuple[list[Mention], frozenset[int]]]:
+    """The few documents that a question, which mentions no other name, calls by their title."""
+    for span, numbers in index.titles.called(question):
+        documents = index.within(numbers, scope)
+        if 0 < len(documents) <= MAX_TITLED:
+            mention = Mention(
+                span, Spelling.SAME, is_name=False, is_title=True, documents=documents, weight=1.0
+            )
+            return [([mention], documents)]
+    return []
 
 
 def _best(mentions: Sequence[Mention]) -> tuple[list[Mention], frozenset[int]]:

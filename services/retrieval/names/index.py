@@ -21,6 +21,7 @@ from corpus.documents import DocumentId, source_of
 from corpus.profiles import DocumentProfile, OtherNameKind, Party
 from corpus.spans import Span
 from services.retrieval.corpus import Scope
+from services.retrieval.names.titles import TitleIndex
 from services.retrieval.names.words import Word, fold, words_of
 from services.retrieval.routing import HeadIndex
 
@@ -214,6 +215,7 @@ class NameIndex:
         self.documents = documents
         self.heads = heads
         self.usage = usage
+        self.titles = TitleIndex([document.title_stems for document in documents])
         self._whole = {spelling for document in documents for spelling in document.whole}
         self._names: defaultdict[str, list[int]] = defaultdict(list)
         self._parts: defaultdict[str, list[int]] = defaultdict(list)

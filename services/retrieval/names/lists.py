@@ -15,12 +15,32 @@ COMPANY_FORMS = _listed("""
 LINKS = _listed("a an and at by de for from in of on or the to under with")
 """Words in small letters that a name goes on over."""
 
-DOCUMENT_NOUNS = _listed("""
+DETERMINERS = _listed("the our my your their this that its")
+"""Words before what a question calls one certain document."""
+
+AGREEMENT_NOUNS = _listed("""
     agreement agreements contract contracts deal deals lease leases licence license licences licenses nda
-    ndas msa msas sow sows amendment amendments addendum addenda policy policies arrangement arrangements
-    partnership alliance engagement subscription settlement loan franchise terms order mou
+    ndas msa msas sow sows amendment amendments addendum addenda arrangement arrangements alliance
+    collaboration franchise partnership sponsorship
+""")
+"""What a person calls an agreement."""
+
+DOCUMENT_NOUNS = AGREEMENT_NOUNS | _listed("""
+    policy policies engagement subscription settlement loan terms order mou
 """)
 """What a person calls a document or what it agrees on."""
+
+TOLD_BY_NOUNS = _listed("""
+    fee fees price prices term terms period periods year years date dates key keys rights holder holders
+    area territory number numbers product products royalty royalties payment payments deposit revenue tax
+""")
+"""What may be told by such a noun before it: `the licence fee`."""
+
+VERSIONS = _listed("""
+    additional amended applicable binding current definitive entire existing final first following initial
+    main new old original other prior related relevant restated same second signed third underlying whole
+""")
+"""Words before such a noun that tell versions of a document, and no document from others."""
 
 GENERIC = DOCUMENT_NOUNS | _listed("""
     account additional administration administrative advertising advisor advisory affiliate affiliates

@@ -220,7 +220,9 @@ def test_what_another_card_calls_its_party_by_is_no_name_that_is_missing():
     [
         ("Is there a cap in the agreement between Skyline and Borealis?", "Is there a cap"),
         ("Is there a cap in the Boralis agreement?", "Is there a cap in the agreement?"),
-        ("Is there a cap under the Osprey and Borealis agreements?", "Is there a cap under the agreements?"),
+        ("Is there a cap under the Osprey and Borealis agreements?", "Is there a cap under the agreement?"),
+        ("Is there a cap in the supply agreement with Slingbag?", "Is there a cap in the agreement with"),
+        ("What is the supply agreement fee to Slingbag?", "What is the supply agreement fee to"),
         ("Borealis", "Borealis"),
         ("Is there a cap?", "Is there a cap?"),
     ],
@@ -360,3 +362,29 @@ def test_a_document_without_a_card_is_named_by_its_title_and_leaves_the_rest_to_
     found = find(index, "Does the Zephyr agreement or the Market Data Policy cap fees?")
     assert found.named == ()
     assert found.unmatched == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "documents"),
+    [
+        ("Which law governs the supply agreement?", [["supply"]]),
+        ("Which law governs our Hosting Contract?", [["hosting", "amendment"]]),
+        ("Which law governs the hosting amendment?", [["amendment"]]),
+        ("Which law governs the original supply agreement?", []),
+        ("Which law governs a supply agreement?", []),
+        ("Which law governs the agreement?", []),
+        ("Which of our supply agreements have a cap?", []),
+        ("Which law governs the supply agreement fee?", []),
+        ("Which law governs the rules for supply agreements?", []),
+        ("Which law governs the supply agreement with Globex?", []),
+        ("Which law governs the supply agreement with Osprey?", [["consulting"]]),
+    ],
+)
+def test_a_title_names_documents_where_nothing_else_does(question, documents):
+    assert sorted(map(sorted, documents_named(question))) == sorted(map(sorted, documents))
+
+
+def test_a_title_of_many_documents_names_none():
+    many = [(f"lease-{number}", "Office Lease", ((f"Tenant {number} Inc.",),)) for number in range(5)]
+    assert documents_named("When does the office lease end?", index_of(*many[:3])) != []
+    assert documents_named("When does the office lease end?", index_of(*many)) == []
