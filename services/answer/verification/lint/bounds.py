@@ -51,6 +51,8 @@ _SUPPORTING = {
 _LONGEST = 3
 _REACH = 6
 """Tokens between a bound and its number."""
+_RATE_REACH = 4
+"""Tokens between a number and the `a` of its rate."""
 _DENIAL_REACH = 12
 """Tokens between `exceed` and what denies it."""
 _BEHIND = frozenset(("or more", "or longer", "or later", "or greater", "or less", "or fewer", "or earlier"))
@@ -114,10 +116,19 @@ def rates_of(tokens: Sequence[Token]) -> Iterator[Rate]:
             before = i - 2 if tokens[i - 1].word in ("calendar", "full") and i > 1 else i - 1
             word = tokens[before].word
             if word in RATES or word in ("single", "one"):
-                asked = word in ("per", "each", "every", "/")
+                asked = word in ("per", "each", "every", "/") or _goes_with_number(tokens, before)
                 yield Rate(unit, written(tokens[before : i + 1]), asked)
+            elif word == "and" and any(token.word == "per" for token in tokens[max(0, before - 3) : before]):
+                # `Per user and month`.
+                yield Rate(unit, written(tokens[before - 1 : i + 1]), asked=True)
         elif i and is_content(token) and tokens[i - 1].word in RATES and token.word not in _NO_RATE:
             yield Rate(stem_of(token.word), written(tokens[i - 1 : i + 1]), tokens[i - 1].word == "per")
+
+
+def _goes_with_number(tokens: Sequence[Token], i: int) -> bool:
+    """Whether the `a` at token `i` is a rate, as in `58.00 a month` and `58.00 for each user a month`."""
+    near = tokens[max(0, i - _RATE_REACH) : i]
+    return any(token.kind is Kind.NUMBER for token in near) and not any(token.text in ".;" for token in near)
 
 
 def _bound_at(tokens: Sequence[Token], i: int) -> Bound | None:

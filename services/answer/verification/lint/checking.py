@@ -10,6 +10,7 @@ from services.answer.verification.lint.conditions import Condition, conditions_o
 from services.answer.verification.lint.factors import factors_of, values_in
 from services.answer.verification.lint.findings import Finding, LintRule
 from services.answer.verification.lint.governing import Governed, governed_in
+from services.answer.verification.lint.numerals import trimmed
 from services.answer.verification.lint.polarity import Negation
 from services.answer.verification.lint.quantities import Amount
 from services.answer.verification.lint.reading import Text
@@ -111,8 +112,11 @@ def _swapped(claim: Text, source: Text) -> Iterator[Finding]:
 def _amounts_of(source: Text) -> Callable[[Amount], bool]:
     """Tells whether the quotes hold an amount."""
     units: dict[str, set[object]] = defaultdict(set)
+    bare = set[str]()
     for amount in source.amounts:
         units[amount.value].add(amount.unit)
+        if amount.unit is None:
+            bare.add(trimmed(amount.value))
     for dated in source.dates:
         if dated.date.year is not None:
             units[str(dated.date.year)].add(None)
@@ -124,8 +128,8 @@ def _amounts_of(source: Text) -> Callable[[Amount], bool]:
             return any(unit is None or unit.name != "%" for unit in known)  # type: ignore[attr-defined]
         if any(unit is not None and unit.holds(amount.unit) for unit in known):  # type: ignore[attr-defined]
             return True
-        # In a table the header has the unit.
-        return None in known and any(unit.holds(amount.unit) for unit in free)
+        # In a table the header has the unit, and `58.00` below `USD` is USD 58.
+        return trimmed(amount.value) in bare and any(unit.holds(amount.unit) for unit in free)
 
     return holds
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from services.answer.verification.lint.bounds import Bound, Rate, bounds_of, rates_of
 from services.answer.verification.lint.findings import LintRule
+from services.answer.verification.lint.numerals import trimmed
 from services.answer.verification.lint.polarity import Modal, Negation, modals_of, negations_of
 from services.answer.verification.lint.quantities import (
     Amount,
@@ -76,7 +77,7 @@ class Text:
         match quantity:
             case Amount():
                 self.amounts.append(quantity)
-                self._count(quantity.value, quantity.rule, quantity, tokens)
+                self._count(trimmed(quantity.value), quantity.rule, quantity, tokens)
             case DateFound():
                 self.dates.append(quantity)
             case Label():

@@ -157,3 +157,19 @@ def test_a_sentence_without_its_not_fails(quote):
 def test_a_long_statement_is_read_in_time(piece):
     text = piece * (20_000 // len(piece))
     assert lint(text, [text]) == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "stands"),
+    [
+        ("USD 58 per user and month.", True),
+        ("USD 58.00 for each user a month.", True),
+        ("USD 58.00 per user and year.", False),
+        ("USD 58.00 a year for each user.", False),
+        ("EUR 58.00 per user and month.", False),
+        ("USD 58.50 per user and month.", False),
+    ],
+)
+def test_a_row_of_a_table_has_the_currency_and_the_rate_of_its_header(statement, stands):
+    quotes = ["Market | Fee per User per month (USD)", "Northgate Level 1 | 58.00"]
+    assert (lint(statement, quotes) == ()) is stands
