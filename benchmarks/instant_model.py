@@ -1,7 +1,7 @@
 """A model server that answers at once, for measuring what the product itself takes: `… instant_model`.
 
-It grades every passage 3 and states the first sentence of the first passage: it reads nothing, and its
-answers measure no quality.
+It grades every passage 3, quotes the first sentence of the first passage and says it again as its summary: it
+reads nothing, and its answers measure no quality.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ def respond(request: Request) -> Says:
         return json_reply({"grades": [{"chunk": handle, "grade": 3} for handle in handles]})
     found = FIRST_SENTENCE.search(request.prompt)
     sentence = found[1] if found else ""
-    statement = {"text": sentence, "quotes": [{"chunk": "c1", "quote": sentence}]}
-    return json_reply({"addressed": bool(found), "statements": [statement] if found else []})
+    quotes = [{"chunk": "c1", "quote": sentence}] if found else []
+    summary = [{"text": sentence, "quotes": [1]}] if found else []
+    return json_reply({"addressed": bool(found), "quotes": quotes, "summary": summary})
 
 
 async def serve() -> None:

@@ -49,8 +49,11 @@ def model_notes(metadata: Metadata) -> Iterator[str]:
     if metadata.grading_failure:
         yield f"the model's grading failed ({metadata.grading_failure}); clauses were graded locally"
     if metadata.dropped_statements:
-        statements = counted(metadata.dropped_statements, "statement")
-        yield f"{statements} of the model left out: the documents do not carry what was said"
+        quotes = counted(metadata.dropped_statements, "quote")
+        yield f"{quotes} of the model left out: not in the documents, or a heading"
+    if metadata.dropped_summary_sentences:
+        sentences = counted(metadata.dropped_summary_sentences, "sentence")
+        yield f"{sentences} of the model's summary left out: the quotes do not carry what was said"
 
 
 def print_dry_run(console: Console, dry_run: DryRun) -> None:

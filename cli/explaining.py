@@ -32,10 +32,10 @@ FATES = {
     CandidateFate.CANDIDATE_FATE_REFUSED: "not used: the gate refused",
 }
 DROPPED = {
-    DroppedReason.DROPPED_REASON_NO_STORED_QUOTE: "none of its quotes stands in what the model was shown",
+    DroppedReason.DROPPED_REASON_NO_STORED_QUOTE: "it, or a quote of it, does not stand as an answer",
     DroppedReason.DROPPED_REASON_GUESS: "it guesses",
     DroppedReason.DROPPED_REASON_GOES_BEYOND: "it says more than its quotes",
-    DroppedReason.DROPPED_REASON_SAYS_NOTHING: "its quotes say nothing by themselves",
+    DroppedReason.DROPPED_REASON_SAYS_NOTHING: "it says nothing by itself",
 }
 
 
@@ -168,7 +168,9 @@ def _verified(response: QueryResponse) -> Iterator[str]:
         statements, citations = len(response.statements), len(response.citations)
         yield f"{counted(statements, 'statement')} and {counted(citations, 'citation')} stand"
     for dropped in response.debug.explanation.dropped_statements:
-        yield f"statement {dropped.number} of the model left out: {_dropped(dropped)}"
+        yield f"quote {dropped.number} of the model left out: {_dropped(dropped)}"
+    for dropped in response.debug.explanation.dropped_summary_sentences:
+        yield f"sentence {dropped.number} of the model's summary left out: {_dropped(dropped)}"
 
 
 def _dropped(dropped: DebugDropped) -> str:

@@ -55,6 +55,8 @@ REASONS = {
 }
 """Why a question that had passed the gate was refused."""
 RELATED = "Possibly related"
+MODELS_WORDS = "In the model's words (the quotes decide)"
+"""Heads the summary."""
 VERDICTS = {Outcome.OUTCOME_ANSWERED: "Answer", Outcome.OUTCOME_REFUSED: "Not addressed"}
 """What heads the panel, by outcome; everything else is only related."""
 MAX_NOTES = 5
@@ -113,6 +115,7 @@ def _short_answer(response: QueryResponse) -> Iterator[RenderableType]:
     citations = {citation.number: citation for citation in response.citations}
     numbers = [(said, n) for said in response.statements for n in said.citation_numbers if n in citations]
     leading = numbers[0][1] if numbers else 0
+    yield from _summary(response)
     for title, related in (("Answer", False), (RELATED, True)):
         own = dict.fromkeys(n for said, n in numbers if said.possibly_related is related)
         yield from section(title, (_quoted(citations[n], response, n == leading) for n in own))
@@ -124,6 +127,23 @@ def _short_answer(response: QueryResponse) -> Iterator[RenderableType]:
         (len(response.supporting_clauses), "supporting clause"),
         (len(response.definitions), "definition"),
         (len(response.notes) - len(shown), "note"),
+    )
+
+
+def _summary(response: QueryResponse) -> Iterator[RenderableType]:
+    """What a model makes of the quotes below; where several documents were asked, of which."""
+    cited = response.citations if response.documents else ()
+    names = {citation.number: f"{reflow(name_of(citation))}: " for citation in cited}
+    yield from section(
+        MODELS_WORDS,
+        (
+            Text.assemble(
+                (names.get(sentence.citation_numbers[0], ""), "cyan"),
+                reflow(sentence.text),
+                ("".join(f" [{number}]" for number in sentence.citation_numbers), "bold blue"),
+            )
+            for sentence in response.summary
+        ),
     )
 
 
@@ -180,6 +200,7 @@ def _folded(*counts: tuple[int, str]) -> Iterator[RenderableType]:
 def _answer_sections(response: QueryResponse) -> Iterator[RenderableType]:
     """Answer, Supporting Clauses, Definitions, Citations and Notes, the empty ones left out."""
     citations = {citation.number: citation for citation in response.citations}
+    yield from _summary(response)
     if not response.documents:
         yield from _said(response.statements, "")
     for document in response.documents:

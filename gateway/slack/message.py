@@ -47,6 +47,8 @@ TOLD = {NoteKind.NOTE_KIND_ASKED_OF_EACH, NoteKind.NOTE_KIND_DOCUMENT_SILENT}
 """Notes whose words stand elsewhere in the short form."""
 BLANK_LINE = "\n\n"
 ANSWER, RELATED, SILENT = "Answer", "Possibly related", "Not addressed"
+MODELS_WORDS = "In the model's words (the quotes decide)"
+"""Heads the summary, which goes first where not all fits: it stands beside its quotes, or not at all."""
 VERDICTS = {Outcome.OUTCOME_ANSWERED: ANSWER, Outcome.OUTCOME_REFUSED: SILENT}
 """What notifications say, by outcome; everything else is only related."""
 NEAREST = "Nearest Clauses (not an answer)"
@@ -135,12 +137,22 @@ def _short_answer(response: QueryResponse) -> list[Section]:
     )
     return [
         Section("", tuple(counted), 2),
+        Section(MODELS_WORDS, tuple(_summary(response)), 8),
         Section(ANSWER, tuple(firm), 6),
         Section(RELATED, tuple(related), 7),
         Section(SILENT, tuple(_silent(response.documents)), 5),
         Section("Notes", tuple(map(_note, warnings[:MAX_NOTES])), 4),
         Section("", tuple(left_out), 3),
     ]
+
+
+def _summary(response: QueryResponse) -> Iterator[Item]:
+    """The sentences with the numbers of their quotes; where several documents were asked, with the label."""
+    labels = {citation.number: citation.document_label for citation in response.citations}
+    for sentence in response.summary:
+        label = f"{labels.get(sentence.citation_numbers[0], '')}: " if response.documents else ""
+        named = foreign(label, NAME) if label else ()
+        yield line(named, foreign(sentence.text, STATEMENT), _numbers(sentence.citation_numbers))
 
 
 def _leading(citation: Citation, clauses: Iterable[SupportingClause]) -> Item:
@@ -197,6 +209,7 @@ def _answer(response: QueryResponse) -> list[Section]:
     firm = [_statement(statement) for statement in response.statements if not statement.possibly_related]
     related = [_statement(statement) for statement in response.statements if statement.possibly_related]
     return [
+        Section(MODELS_WORDS, tuple(_summary(response)), 8),
         Section(ANSWER, tuple(firm), 2),
         Section(RELATED, tuple(related), 2),
         Section(SILENT, tuple(_silent(response.documents)), 7),

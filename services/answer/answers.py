@@ -33,6 +33,14 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class SummarySentence:
+    """A sentence in a model's own words that its quotes bear out; shown beside them only."""
+
+    text: str
+    citation_numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SupportingClause:
     """A passage behind the answer, or one near a refused question."""
 
@@ -210,7 +218,9 @@ class Metadata:
     grading_failure: str = ""
     """Reason of a model's grading that failed, so that local grading stood in; empty otherwise."""
     dropped_statements: int = 0
-    """Statements of the model that did not leave."""
+    """Quotes of the model that did not leave."""
+    dropped_summary_sentences: int = 0
+    """Sentences of its summary that did not leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +263,8 @@ class Answer:
     """Definitions of other terms used that were left out."""
     documents: tuple[DocumentAnswer, ...] = ()
     """What each document says, in the order of naming, when the question names several."""
+    summary: tuple[SummarySentence, ...] = ()
+    """The answer in a model's words; empty unless the outcome is answered."""
 
     @property
     def outcome(self) -> Outcome:

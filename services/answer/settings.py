@@ -151,6 +151,11 @@ class AnswerSettings(ModelServerSettings):
     relevance_threshold: int = Field(
         default=2, ge=1, le=3, description="Grade that a chat model's grading asks of a chunk."
     )
+    summary: bool = Field(
+        default=True,
+        description="Whether a chat model may put the answer in short above its quotes: on or off. "
+        "Without effect where there is no model.",
+    )
     snippets_min_chunks: int = Field(
         default=5, ge=1, le=100, description="Chunks that a model is shown for snippets, whatever they take."
     )
@@ -241,6 +246,7 @@ class AnswerSettings(ModelServerSettings):
             definition_depth=self.definition_depth,
             grading=self.grading,
             relevance_threshold=self.relevance_threshold,
+            summary=self.summary,
             snippets=SnippetLimits(
                 min_chunks=self.snippets_min_chunks,
                 max_chunks=self.snippets_max_chunks,

@@ -282,6 +282,10 @@ async def assert_true(stack: Stack, response: QueryResponse, played: Played, cas
     for statement in response.statements:
         assert statement.citation_numbers
         assert_in_quotes(statement.text, [by_number[n].quote for n in statement.citation_numbers])
+    for sentence in response.summary:
+        assert sentence.citation_numbers
+        assert response.outcome == answer_pb2.OUTCOME_ANSWERED
+        assert_in_quotes(sentence.text, [by_number[n].quote for n in sentence.citation_numbers])
     for clause in (*response.supporting_clauses, *response.refusal.nearest_clauses):
         assert TEXTS[clause.document][clause.span.start : clause.span.end] == clause.text
     assert_nothing_leaks(strings(MessageToDict(response)), played)
@@ -330,6 +334,8 @@ def folded(events) -> QueryResponse:
         elif kind == "refused":
             response.outcome = answer_pb2.OUTCOME_REFUSED
             response.refusal.CopyFrom(event.refused.refusal)
+        elif kind == "summary":
+            response.summary.extend(event.summary.sentences)
         elif kind in ("statement", "definition", "note"):
             validated = getattr(event, kind)
             getattr(response, f"{kind}s").append(getattr(validated, kind))

@@ -61,16 +61,24 @@ def when(contract: str, behaviour: Behaviour | Callable[[Request], Behaviour]):
     return respond
 
 
-def states(*statements: dict[str, object]) -> Behaviour:
-    return json_reply({"addressed": True, "statements": list(statements)})
+def answers(*quotes: tuple[str, str], summary: tuple[str, ...] = ()) -> Behaviour:
+    """Quotes by handle, and sentences that all rest on all of them."""
+    numbers = list(range(1, len(quotes) + 1))
+    return json_reply(
+        {
+            "addressed": True,
+            "quotes": [{"chunk": handle, "quote": quote} for handle, quote in quotes],
+            "summary": [{"text": text, "quotes": numbers} for text in summary],
+        }
+    )
 
 
-def law_stated(text: str, quote: str = LAW_SENTENCE) -> Callable[[Request], Behaviour]:
-    """Says `text` with a quote of the chunk that holds the sentence on governing law."""
+def law_quoted(*summary: str, quote: str = LAW_SENTENCE) -> Callable[[Request], Behaviour]:
+    """A quote of the chunk that holds the sentence on governing law, and what is made of it."""
 
     def respond(request: Request) -> Behaviour:
         handle = next(one.handle for one in read(request).passages.values() if "Illinois" in one.text)
-        return states({"text": text, "quotes": [{"chunk": handle, "quote": quote}]})
+        return answers((handle, quote), summary=summary)
 
     return respond
 
@@ -105,20 +113,79 @@ async def test_an_answer_takes_two_calls_and_says_who_graded_and_who_answered(st
     assert asked(server) == ["grade", "answer"]
     assert any(LAW_SENTENCE in statement.text for statement in response.statements)
     metadata = response.metadata
-    assert (metadata.model, metadata.grader, metadata.prompt_version) == ("gpt-4.1", "gpt-4.1", "answer/2")
+    assert (metadata.model, metadata.grader, metadata.prompt_version) == ("gpt-4.1", "gpt-4.1", "answer/3")
     assert (metadata.grading_failure, metadata.dropped_statements) == ("", 0)
     assert {one.certificate.model for one in response.citations} == {"gpt-4.1"}
     assert all(len(one.certificate.prompt_sha256) == 64 for one in response.citations)
 
 
-async def test_a_statement_leaves_as_its_stored_quote_and_not_in_the_models_words(stubs, server):
-    server.respond = when("answer", law_stated("Governed by the laws of Illinois.", LAW_SENTENCE.upper()))
+async def test_a_statement_is_the_stored_quote_and_the_summary_stands_above_it_as_the_models_words(
+    stubs, server
+):
+    server.respond = when(
+        "answer", law_quoted("Governed by the laws of Illinois.", quote=LAW_SENTENCE.upper())
+    )
     response = await stubs.queries.Query(QueryRequest(query=LAW))
-    (statement,) = response.statements
+    (statement,), (sentence,) = response.statements, response.summary
     assert LAW_SENTENCE in statement.text
     assert statement.text == response.citations[0].quote
-    assert "Governed" not in response.answer
     assert response.citations[0].match_level == citation_pb2.MATCH_LEVEL_FOLDED
+    assert (sentence.text, list(sentence.citation_numbers)) == ("Governed by the laws of Illinois.", [1])
+    headed = "In the model's words (the quotes decide): Governed by the laws of Illinois. "
+    assert response.answer.splitlines()[0] == f"{headed}[1]"
+    assert response.markdown.startswith(headed)
+    assert headed in response.markdown_full
+
+
+async def test_a_summary_is_an_event_of_its_own_after_the_statements(stubs, server):
+    server.respond = when("answer", law_quoted("Governed by the laws of Illinois."))
+    events = [event async for event in stubs.queries.StreamQuery(StreamQueryRequest(query=LAW))]
+    kinds = [event.WhichOneof("event") for event in events]
+    at = kinds.index("summary")
+    assert kinds[at - 1] == "statement"
+    assert "statement" not in kinds[at:]
+    assert events[at].summary.sentences == events[-1].completed.response.summary
+
+
+async def test_without_a_summary_in_the_settings_none_is_asked_for_and_none_leaves(index, server, tmp_path):
+    server.respond = when("answer", law_quoted("Governed by the laws of Illinois."))
+    async with answering(index, tmp_path, server.url, summary=False) as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert "Leave the summary empty." in server.chats[-1].prompt
+    assert response.statements
+    assert not response.summary
+
+
+@pytest.mark.parametrize("summary", [None, "Illinois law governs.", [], ["Illinois"], [{"text": ""}]])
+async def test_a_summary_that_is_missing_or_bad_costs_neither_the_quotes_nor_a_second_call(
+    stubs, server, summary
+):
+    reply = {"addressed": True, "quotes": [{"chunk": "c1", "quote": LAW_SENTENCE}], "summary": summary}
+    server.respond = _one_chunk(json_reply(reply))
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert asked(server) == ["grade", "answer"]
+    assert LAW_SENTENCE in response.statements[0].text
+    assert not response.summary
+
+
+async def test_more_than_eight_quotes_are_cut_to_the_first(stubs, server):
+    invented = [("c1", f"Nobody ever wrote this {number} times.") for number in range(40)]
+    server.respond = _one_chunk(answers(("c1", LAW_SENTENCE), *invented))
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert asked(server) == ["grade", "answer"]
+    assert (len(response.statements), response.metadata.dropped_statements) == (1, 7)
+
+
+async def test_what_is_only_related_has_no_summary(stubs, server):
+    def respond(request: Request) -> Behaviour:
+        unsure = graded(lambda _: 1)
+        return unsure(request) if contract_of(request) == "grade" else law_quoted("Illinois.")(request)
+
+    server.respond = respond
+    response = await stubs.queries.Query(QueryRequest(query=LAW, gate=False))
+    assert response.outcome == answer_pb2.OUTCOME_RELATED
+    assert response.statements
+    assert not response.summary
 
 
 async def test_the_models_grades_decide_what_is_kept_and_shown(stubs, server):
@@ -226,14 +293,17 @@ async def test_a_grading_that_hangs_leaves_time_for_the_answer(stubs, server):
     assert response.statements
 
 
-async def test_a_statement_that_its_quote_does_not_bear_out_is_dropped_and_counted(stubs, server):
-    good = {"text": "Governed by the laws of Illinois.", "quotes": [{"chunk": "c1", "quote": LAW_SENTENCE}]}
-    bad = {"text": "Governed by the laws of Delaware.", "quotes": [{"chunk": "c1", "quote": LAW_SENTENCE}]}
-    server.respond = _one_chunk(states(good, bad))
-    response = await stubs.queries.Query(QueryRequest(query=LAW))
-    (statement,) = response.statements
+async def test_a_sentence_that_its_quotes_do_not_bear_out_is_left_out_and_the_answer_stays(stubs, server):
+    sentences = ("Governed by the laws of Illinois.", "Delaware law governs the agreement.")
+    server.respond = _one_chunk(answers(("c1", LAW_SENTENCE), summary=sentences))
+    response = await stubs.queries.Query(QueryRequest(query="Does Delaware law govern?", debug=True))
+    (statement,), (sentence,) = response.statements, response.summary
     assert LAW_SENTENCE in statement.text
-    assert response.metadata.dropped_statements == 1
+    assert sentence.text == sentences[0]
+    metadata = response.metadata
+    assert (metadata.dropped_statements, metadata.dropped_summary_sentences) == (0, 1)
+    (dropped,) = response.debug.explanation.dropped_summary_sentences
+    assert (dropped.number, dropped.reason) == (2, debug_pb2.DROPPED_REASON_GOES_BEYOND)
 
 
 def _one_chunk(answer: Behaviour) -> Callable[[Request], Behaviour]:
@@ -244,14 +314,10 @@ def _one_chunk(answer: Behaviour) -> Callable[[Request], Behaviour]:
 
 @pytest.mark.parametrize(
     "quote",
-    [
-        {"chunk": "c1", "quote": "This Agreement is governed by the laws of Delaware."},
-        {"chunk": "c7", "quote": LAW_SENTENCE},
-        {"chunk": "c1", "quote": ""},
-    ],
+    [("c1", "This Agreement is governed by the laws of Delaware."), ("c7", LAW_SENTENCE), ("c1", "")],
 )
 async def test_an_answer_without_a_statement_that_stands_is_refused(stubs, server, tmp_path, quote):
-    server.respond = _one_chunk(states({"text": "Governed by the laws of Illinois.", "quotes": [quote]}))
+    server.respond = _one_chunk(answers(quote, summary=("Governed by the laws of Illinois.",)))
     response = await stubs.queries.Query(QueryRequest(query=LAW))
     refusal = response.refusal
     assert refusal.reason == answer_pb2.REFUSAL_REASON_VALIDATION_FAILED
@@ -262,7 +328,9 @@ async def test_an_answer_without_a_statement_that_stands_is_refused(stubs, serve
 
 
 async def test_a_model_that_finds_no_answer_is_taken_at_its_word_and_never_quoted(stubs, server, tmp_path):
-    server.respond = when("answer", json_reply({"addressed": False, "statements": [], "why": "EVIL"}))
+    server.respond = when(
+        "answer", json_reply({"addressed": False, "quotes": [], "summary": [], "why": "EVIL"})
+    )
     response = await stubs.queries.Query(QueryRequest(query=LAW))
     refusal = response.refusal
     assert refusal.reason == answer_pb2.REFUSAL_REASON_CONFIDENCE_TOO_LOW
@@ -276,7 +344,7 @@ async def test_a_model_that_finds_no_answer_is_taken_at_its_word_and_never_quote
 
 
 async def test_a_reply_that_breaks_the_contract_twice_is_an_error_and_no_refusal(stubs, server, tmp_path):
-    server.respond = when("answer", json_reply({"addressed": True, "statements": []}))
+    server.respond = when("answer", json_reply({"addressed": True, "quotes": [], "summary": []}))
     failed = await failure(stubs.queries.Query(QueryRequest(query=LAW)))
     assert failed.kind == ("UNAVAILABLE", "CONTRACT_FAILED")
     assert asked(server) == ["grade", "answer", "answer"]
@@ -446,7 +514,7 @@ async def test_the_spans_of_an_answer_are_those_that_the_documentation_lists(stu
 
 
 async def test_the_trace_of_a_refusal_names_its_reason(stubs, server, spans):
-    server.respond = when("answer", law_stated("The fee is USD 7.", "Nobody ever wrote this."))
+    server.respond = when("answer", law_quoted("The fee is USD 7.", quote="Nobody ever wrote this."))
     response = await stubs.queries.Query(QueryRequest(query=LAW))
     (render,) = [one for one in spans.get_finished_spans() if one.name == "render"]
     assert response.refusal.reason == answer_pb2.REFUSAL_REASON_VALIDATION_FAILED

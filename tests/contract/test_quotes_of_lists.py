@@ -74,15 +74,16 @@ async def snippets(stubs: Stubs) -> SnippetsDone:
     return [event async for event in stubs.research.ExtractSnippets(request)][-1].done
 
 
-def quoting(text: str, *quotes: str) -> Callable[[Request], Behaviour]:
-    """A model that states `text` with quotes of the chunk that holds the second item."""
+def quoting(sentence: str, *quotes: str) -> Callable[[Request], Behaviour]:
+    """A model that makes `sentence` of quotes of the chunk that holds the second item."""
 
     def respond(request: Request) -> Behaviour:
         if contract_of(request) != "answer":
             return SAYS(request)
         handle = next(one.handle for one in read(request).passages.values() if SHARE in one.text)
         said = [{"chunk": handle, "quote": quote} for quote in quotes]
-        return json_reply({"addressed": True, "statements": [{"text": text, "quotes": said}]})
+        summary = [{"text": sentence, "quotes": list(range(1, len(quotes) + 1))}]
+        return json_reply({"addressed": True, "quotes": said, "summary": summary})
 
     return respond
 
@@ -234,8 +235,9 @@ async def test_a_model_that_turns_a_prohibition_round_is_not_believed(index, ser
     server.respond = quoting("The Licensee may share the Data with any third party.", WORDS)
     async with answering(index, tmp_path, server.url) as stubs:
         response = await stubs.queries.Query(QueryRequest(query=QUESTION))
-    assert response.HasField("refusal")
-    assert response.metadata.dropped_statements == 1
+    assert [one.text for one in response.statements] == [WHOLE]
+    assert list(response.summary) == []
+    assert response.metadata.dropped_summary_sentences == 1
 
 
 @pytest.mark.parametrize(

@@ -118,14 +118,15 @@ def behaving(asked):
 
 def silent(asked):
     """A model that grades well and finds no answer."""
-    unaddressed = json_reply({"addressed": False, "statements": []})
+    unaddressed = json_reply({"addressed": False, "quotes": [], "summary": []})
     return unaddressed if contract_of(asked) == "answer" else Renderer()(asked)
 
 
 def inventing(asked):
     """A model that answers with what nobody wrote."""
-    statement = {"text": "A fee of nothing.", "quotes": [{"chunk": "c1", "quote": "Nobody ever wrote this."}]}
-    invented = json_reply({"addressed": True, "statements": [statement]})
+    quotes = [{"chunk": "c1", "quote": "Nobody ever wrote this."}]
+    summary = [{"text": "A fee of nothing.", "quotes": [1]}]
+    invented = json_reply({"addressed": True, "quotes": quotes, "summary": summary})
     return invented if contract_of(asked) == "answer" else Renderer()(asked)
 
 

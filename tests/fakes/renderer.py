@@ -17,7 +17,7 @@ from tests.fakes.prompts import BLOCK, Passage, Shown, read
 from tests.fakes.wire import Request
 
 MAX_QUOTED = 3
-MAX_STATEMENT, MAX_CLAIM = 2_000, 1_000
+MAX_SENTENCE, MAX_CLAIM = 400, 1_000
 _MARKUP = re.compile(r"[<\[\\]")
 """What claims of an article may not hold, though a document may."""
 
@@ -46,11 +46,13 @@ def _best(shown: Shown) -> list[tuple[Passage, str]]:
 
 
 def _answer(shown: Shown) -> Any:
-    statements = [
-        {"text": _line(sentence)[:MAX_STATEMENT], "quotes": [{"chunk": one.handle, "quote": sentence}]}
-        for one, sentence in _best(shown)
+    """Its summary is the first quotes over again: all that is true of every document."""
+    quotes = [{"chunk": one.handle, "quote": sentence} for one, sentence in _best(shown)]
+    summary = [
+        {"text": _line(quote["quote"])[:MAX_SENTENCE], "quotes": [number]}
+        for number, quote in enumerate(quotes, start=1)
     ]
-    return {"addressed": bool(statements), "statements": statements}
+    return {"addressed": bool(quotes), "quotes": quotes, "summary": summary}
 
 
 def _grade(shown: Shown) -> Any:

@@ -282,6 +282,33 @@ class Statement(google.protobuf.message.Message):
 Global___Statement: typing_extensions.TypeAlias = Statement
 
 @typing.final
+class SummarySentence(google.protobuf.message.Message):
+    """A sentence that a model words, as a short answer; to be shown beside the quotes that it rests on, and as the model's
+    wording. Code has compared its numbers, currencies, dates, names, negations, duties and conditions with them; what
+    comparing words cannot tell, it does not know: the quotes decide.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: builtins.int
+    CITATION_NUMBERS_FIELD_NUMBER: builtins.int
+    text: builtins.str
+    """The model's words, plain text on one line."""
+    @property
+    def citation_numbers(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """`Citation.number` of every quote that it rests on, ascending; at least one. All are those of statements."""
+
+    def __init__(
+        self,
+        *,
+        text: builtins.str = ...,
+        citation_numbers: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["citation_numbers", b"citation_numbers", "text", b"text"]) -> None: ...
+
+Global___SummarySentence: typing_extensions.TypeAlias = SummarySentence
+
+@typing.final
 class SupportingClause(google.protobuf.message.Message):
     """A passage that an answer rests on, or the nearest one to a refused question."""
 
@@ -721,6 +748,7 @@ class Metadata(google.protobuf.message.Message):
     PROMPT_VERSION_FIELD_NUMBER: builtins.int
     GRADING_FAILURE_FIELD_NUMBER: builtins.int
     DROPPED_STATEMENTS_FIELD_NUMBER: builtins.int
+    DROPPED_SUMMARY_SENTENCES_FIELD_NUMBER: builtins.int
     query_id: builtins.str
     """Names this query in audit and debug records."""
     trace_id: builtins.str
@@ -742,7 +770,11 @@ class Metadata(google.protobuf.message.Message):
     grading_failure: builtins.str
     """`ErrorReason` of a model's grading that failed, so that local grading stood in; empty otherwise."""
     dropped_statements: builtins.int
-    """Statements of the model that did not leave, because their quotes or the claim lint failed."""
+    """Quotes of the model that did not leave, because they do not stand where it says, or are headings alone."""
+    dropped_summary_sentences: builtins.int
+    """Sentences of the model's summary that did not leave, because a quote of theirs did not, or because they say
+    something that their quotes do not.
+    """
     @property
     def finished_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the answer was finished."""
@@ -767,9 +799,10 @@ class Metadata(google.protobuf.message.Message):
         prompt_version: builtins.str = ...,
         grading_failure: builtins.str = ...,
         dropped_statements: builtins.int = ...,
+        dropped_summary_sentences: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["finished_at", b"finished_at", "latency", b"latency"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["context_tokens", b"context_tokens", "dropped_statements", b"dropped_statements", "finished_at", b"finished_at", "grader", b"grader", "grading_failure", b"grading_failure", "index_revision", b"index_revision", "latency", b"latency", "model", b"model", "normalized_query", b"normalized_query", "prompt_version", b"prompt_version", "query_id", b"query_id", "token_encoding", b"token_encoding", "trace_id", b"trace_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["context_tokens", b"context_tokens", "dropped_statements", b"dropped_statements", "dropped_summary_sentences", b"dropped_summary_sentences", "finished_at", b"finished_at", "grader", b"grader", "grading_failure", b"grading_failure", "index_revision", b"index_revision", "latency", b"latency", "model", b"model", "normalized_query", b"normalized_query", "prompt_version", b"prompt_version", "query_id", b"query_id", "token_encoding", b"token_encoding", "trace_id", b"trace_id"]) -> None: ...
 
 Global___Metadata: typing_extensions.TypeAlias = Metadata
 

@@ -27,47 +27,47 @@ from clausegate.answer.v1 import grounding_service_pb2 as clausegate_dot_answer_
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n clausegate/answer/v1/debug.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a,clausegate/answer/v1/grounding_service.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc3\x04\n\x0b\x44\x65\x62ugRecord\x12-\n\ttimestamp\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0eoriginal_query\x18\x02 \x01(\t\x12\x18\n\x10normalized_query\x18\x03 \x01(\t\x12\x37\n\tretrieval\x18\x04 \x01(\x0b\x32$.clausegate.answer.v1.DebugRetrieval\x12\x37\n\treranking\x18\x05 \x01(\x0b\x32$.clausegate.answer.v1.DebugReranking\x12\x42\n\x0f\x63onfidence_gate\x18\x06 \x01(\x0b\x32).clausegate.answer.v1.DebugConfidenceGate\x12\x31\n\x06\x62udget\x18\x07 \x01(\x0b\x32!.clausegate.answer.v1.DebugBudget\x12+\n\x03llm\x18\x08 \x01(\x0b\x32\x1e.clausegate.answer.v1.DebugLlm\x12\x18\n\x10\x61nswer_generated\x18\t \x01(\x08\x12\x12\n\nlatency_ms\x18\n \x01(\x01\x12\x10\n\x08query_id\x18\x0b \x01(\t\x12\x10\n\x08trace_id\x18\x0c \x01(\t\x12;\n\x0b\x65xplanation\x18\r \x01(\x0b\x32&.clausegate.answer.v1.DebugExplanation\x12.\n\x07outcome\x18\x0e \x01(\x0e\x32\x1d.clausegate.answer.v1.Outcome\"\xea\x03\n\x10\x44\x65\x62ugExplanation\x12\x30\n\x06routed\x18\x01 \x03(\x0b\x32 .clausegate.answer.v1.DebugRoute\x12\x38\n\ncandidates\x18\x02 \x03(\x0b\x32$.clausegate.answer.v1.DebugCandidate\x12\x30\n\x04gate\x18\x03 \x01(\x0b\x32\".clausegate.answer.v1.GateDecision\x12\x1c\n\x0f\x62\x61\x63kground_mean\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12:\n\x0b\x64\x65\x66initions\x18\x05 \x03(\x0b\x32%.clausegate.answer.v1.DebugDefinition\x12>\n\x12\x64ropped_statements\x18\x06 \x03(\x0b\x32\".clausegate.answer.v1.DebugDropped\x12\x30\n\x06stages\x18\x07 \x03(\x0b\x32 .clausegate.answer.v1.DebugStage\x12.\n\x05signs\x18\x08 \x03(\x0b\x32\x1f.clausegate.answer.v1.DebugSign\x12\x18\n\x0bprobability\x18\t \x01(\x01H\x01\x88\x01\x01\x42\x12\n\x10_background_meanB\x0e\n\x0c_probability\"(\n\tDebugSign\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\"0\n\nDebugRoute\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05share\x18\x02 \x01(\x01\"\x86\x02\n\x0e\x44\x65\x62ugCandidate\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x0f\n\x07section\x18\x03 \x01(\t\x12\x12\n\nsimilarity\x18\x04 \x01(\x01\x12\x0c\n\x04\x62m25\x18\x05 \x01(\x01\x12\x10\n\x08\x63ombined\x18\x06 \x01(\x01\x12\x12\n\x05grade\x18\x07 \x01(\x05H\x00\x88\x01\x01\x12\r\n\x05score\x18\x08 \x01(\x01\x12\x18\n\x0bprobability\x18\t \x01(\x01H\x01\x88\x01\x01\x12\x31\n\x04\x66\x61te\x18\n \x01(\x0e\x32#.clausegate.answer.v1.CandidateFateB\x08\n\x06_gradeB\x0e\n\x0c_probability\"Q\n\x0f\x44\x65\x62ugDefinition\x12\x0c\n\x04term\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x05\x12\x0c\n\x04kept\x18\x04 \x01(\x08\"\x82\x01\n\x0c\x44\x65\x62ugDropped\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x33\n\x06reason\x18\x02 \x01(\x0e\x32#.clausegate.answer.v1.DroppedReason\x12-\n\x05rules\x18\x03 \x03(\x0e\x32\x1e.clausegate.answer.v1.LintRule\".\n\nDebugStage\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nlatency_ms\x18\x02 \x01(\x01\"?\n\x08\x44\x65\x62ugLeg\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\x12\x16\n\ttop_score\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\x0c\n\n_top_score\"3\n\x0b\x44\x65\x62ugMerged\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\x12\x15\n\runique_chunks\x18\x02 \x01(\x05\"\xa1\x01\n\x0e\x44\x65\x62ugRetrieval\x12.\n\x06vector\x18\x01 \x01(\x0b\x32\x1e.clausegate.answer.v1.DebugLeg\x12,\n\x04\x62m25\x18\x02 \x01(\x0b\x32\x1e.clausegate.answer.v1.DebugLeg\x12\x31\n\x06merged\x18\x03 \x01(\x0b\x32!.clausegate.answer.v1.DebugMerged\";\n\nDebugScore\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0c\n\x04kept\x18\x03 \x01(\x08\"\x85\x01\n\x0e\x44\x65\x62ugReranking\x12\x14\n\x0cinput_chunks\x18\x01 \x01(\x05\x12\x13\n\x0bkept_chunks\x18\x02 \x01(\x05\x12\x16\n\x0e\x64ropped_chunks\x18\x03 \x01(\x05\x12\x30\n\x06scores\x18\x04 \x03(\x0b\x32 .clausegate.answer.v1.DebugScore\"\xba\x01\n\x13\x44\x65\x62ugConfidenceGate\x12\x0f\n\x07\x65nabled\x18\x01 \x01(\x08\x12\x0e\n\x06passed\x18\x02 \x01(\x08\x12\x0c\n\x04tier\x18\x03 \x01(\x05\x12\x16\n\ttop_score\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\tthreshold\x18\x05 \x01(\x01\x12\x1b\n\x13min_chunks_required\x18\x06 \x01(\x05\x12\x1e\n\x16\x63hunks_above_threshold\x18\x07 \x01(\x05\x42\x0c\n\n_top_score\"}\n\x0b\x44\x65\x62ugBudget\x12\x15\n\rtarget_tokens\x18\x01 \x01(\x05\x12\x14\n\x0c\x66inal_tokens\x18\x02 \x01(\x05\x12\x13\n\x0b\x63hunks_kept\x18\x03 \x01(\x05\x12\x16\n\x0e\x63hunks_dropped\x18\x04 \x01(\x05\x12\x14\n\x0cunder_budget\x18\x05 \x01(\x08\"a\n\x08\x44\x65\x62ugLlm\x12\r\n\x05model\x18\x01 \x01(\t\x12\x15\n\rprompt_tokens\x18\x02 \x01(\x05\x12\x19\n\x11\x63ompletion_tokens\x18\x03 \x01(\x05\x12\x14\n\x0ctotal_tokens\x18\x04 \x01(\x05*\xc2\x01\n\rCandidateFate\x12\x1e\n\x1a\x43\x41NDIDATE_FATE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43\x41NDIDATE_FATE_KEPT\x10\x01\x12\x1b\n\x17\x43\x41NDIDATE_FATE_TOO_WEAK\x10\x02\x12\x1f\n\x1b\x43\x41NDIDATE_FATE_BEYOND_LIMIT\x10\x03\x12\x1e\n\x1a\x43\x41NDIDATE_FATE_OVER_BUDGET\x10\x04\x12\x1a\n\x16\x43\x41NDIDATE_FATE_REFUSED\x10\x05*\xae\x01\n\rDroppedReason\x12\x1e\n\x1a\x44ROPPED_REASON_UNSPECIFIED\x10\x00\x12\"\n\x1e\x44ROPPED_REASON_NO_STORED_QUOTE\x10\x01\x12\x18\n\x14\x44ROPPED_REASON_GUESS\x10\x02\x12\x1e\n\x1a\x44ROPPED_REASON_GOES_BEYOND\x10\x03\x12\x1f\n\x1b\x44ROPPED_REASON_SAYS_NOTHING\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n clausegate/answer/v1/debug.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a,clausegate/answer/v1/grounding_service.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc3\x04\n\x0b\x44\x65\x62ugRecord\x12-\n\ttimestamp\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0eoriginal_query\x18\x02 \x01(\t\x12\x18\n\x10normalized_query\x18\x03 \x01(\t\x12\x37\n\tretrieval\x18\x04 \x01(\x0b\x32$.clausegate.answer.v1.DebugRetrieval\x12\x37\n\treranking\x18\x05 \x01(\x0b\x32$.clausegate.answer.v1.DebugReranking\x12\x42\n\x0f\x63onfidence_gate\x18\x06 \x01(\x0b\x32).clausegate.answer.v1.DebugConfidenceGate\x12\x31\n\x06\x62udget\x18\x07 \x01(\x0b\x32!.clausegate.answer.v1.DebugBudget\x12+\n\x03llm\x18\x08 \x01(\x0b\x32\x1e.clausegate.answer.v1.DebugLlm\x12\x18\n\x10\x61nswer_generated\x18\t \x01(\x08\x12\x12\n\nlatency_ms\x18\n \x01(\x01\x12\x10\n\x08query_id\x18\x0b \x01(\t\x12\x10\n\x08trace_id\x18\x0c \x01(\t\x12;\n\x0b\x65xplanation\x18\r \x01(\x0b\x32&.clausegate.answer.v1.DebugExplanation\x12.\n\x07outcome\x18\x0e \x01(\x0e\x32\x1d.clausegate.answer.v1.Outcome\"\xb1\x04\n\x10\x44\x65\x62ugExplanation\x12\x30\n\x06routed\x18\x01 \x03(\x0b\x32 .clausegate.answer.v1.DebugRoute\x12\x38\n\ncandidates\x18\x02 \x03(\x0b\x32$.clausegate.answer.v1.DebugCandidate\x12\x30\n\x04gate\x18\x03 \x01(\x0b\x32\".clausegate.answer.v1.GateDecision\x12\x1c\n\x0f\x62\x61\x63kground_mean\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12:\n\x0b\x64\x65\x66initions\x18\x05 \x03(\x0b\x32%.clausegate.answer.v1.DebugDefinition\x12>\n\x12\x64ropped_statements\x18\x06 \x03(\x0b\x32\".clausegate.answer.v1.DebugDropped\x12\x30\n\x06stages\x18\x07 \x03(\x0b\x32 .clausegate.answer.v1.DebugStage\x12.\n\x05signs\x18\x08 \x03(\x0b\x32\x1f.clausegate.answer.v1.DebugSign\x12\x18\n\x0bprobability\x18\t \x01(\x01H\x01\x88\x01\x01\x12\x45\n\x19\x64ropped_summary_sentences\x18\n \x03(\x0b\x32\".clausegate.answer.v1.DebugDroppedB\x12\n\x10_background_meanB\x0e\n\x0c_probability\"(\n\tDebugSign\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\"0\n\nDebugRoute\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05share\x18\x02 \x01(\x01\"\x86\x02\n\x0e\x44\x65\x62ugCandidate\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x0f\n\x07section\x18\x03 \x01(\t\x12\x12\n\nsimilarity\x18\x04 \x01(\x01\x12\x0c\n\x04\x62m25\x18\x05 \x01(\x01\x12\x10\n\x08\x63ombined\x18\x06 \x01(\x01\x12\x12\n\x05grade\x18\x07 \x01(\x05H\x00\x88\x01\x01\x12\r\n\x05score\x18\x08 \x01(\x01\x12\x18\n\x0bprobability\x18\t \x01(\x01H\x01\x88\x01\x01\x12\x31\n\x04\x66\x61te\x18\n \x01(\x0e\x32#.clausegate.answer.v1.CandidateFateB\x08\n\x06_gradeB\x0e\n\x0c_probability\"Q\n\x0f\x44\x65\x62ugDefinition\x12\x0c\n\x04term\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x05\x12\x0c\n\x04kept\x18\x04 \x01(\x08\"\x82\x01\n\x0c\x44\x65\x62ugDropped\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x33\n\x06reason\x18\x02 \x01(\x0e\x32#.clausegate.answer.v1.DroppedReason\x12-\n\x05rules\x18\x03 \x03(\x0e\x32\x1e.clausegate.answer.v1.LintRule\".\n\nDebugStage\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nlatency_ms\x18\x02 \x01(\x01\"?\n\x08\x44\x65\x62ugLeg\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\x12\x16\n\ttop_score\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\x0c\n\n_top_score\"3\n\x0b\x44\x65\x62ugMerged\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\x12\x15\n\runique_chunks\x18\x02 \x01(\x05\"\xa1\x01\n\x0e\x44\x65\x62ugRetrieval\x12.\n\x06vector\x18\x01 \x01(\x0b\x32\x1e.clausegate.answer.v1.DebugLeg\x12,\n\x04\x62m25\x18\x02 \x01(\x0b\x32\x1e.clausegate.answer.v1.DebugLeg\x12\x31\n\x06merged\x18\x03 \x01(\x0b\x32!.clausegate.answer.v1.DebugMerged\";\n\nDebugScore\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0c\n\x04kept\x18\x03 \x01(\x08\"\x85\x01\n\x0e\x44\x65\x62ugReranking\x12\x14\n\x0cinput_chunks\x18\x01 \x01(\x05\x12\x13\n\x0bkept_chunks\x18\x02 \x01(\x05\x12\x16\n\x0e\x64ropped_chunks\x18\x03 \x01(\x05\x12\x30\n\x06scores\x18\x04 \x03(\x0b\x32 .clausegate.answer.v1.DebugScore\"\xba\x01\n\x13\x44\x65\x62ugConfidenceGate\x12\x0f\n\x07\x65nabled\x18\x01 \x01(\x08\x12\x0e\n\x06passed\x18\x02 \x01(\x08\x12\x0c\n\x04tier\x18\x03 \x01(\x05\x12\x16\n\ttop_score\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\tthreshold\x18\x05 \x01(\x01\x12\x1b\n\x13min_chunks_required\x18\x06 \x01(\x05\x12\x1e\n\x16\x63hunks_above_threshold\x18\x07 \x01(\x05\x42\x0c\n\n_top_score\"}\n\x0b\x44\x65\x62ugBudget\x12\x15\n\rtarget_tokens\x18\x01 \x01(\x05\x12\x14\n\x0c\x66inal_tokens\x18\x02 \x01(\x05\x12\x13\n\x0b\x63hunks_kept\x18\x03 \x01(\x05\x12\x16\n\x0e\x63hunks_dropped\x18\x04 \x01(\x05\x12\x14\n\x0cunder_budget\x18\x05 \x01(\x08\"a\n\x08\x44\x65\x62ugLlm\x12\r\n\x05model\x18\x01 \x01(\t\x12\x15\n\rprompt_tokens\x18\x02 \x01(\x05\x12\x19\n\x11\x63ompletion_tokens\x18\x03 \x01(\x05\x12\x14\n\x0ctotal_tokens\x18\x04 \x01(\x05*\xc2\x01\n\rCandidateFate\x12\x1e\n\x1a\x43\x41NDIDATE_FATE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43\x41NDIDATE_FATE_KEPT\x10\x01\x12\x1b\n\x17\x43\x41NDIDATE_FATE_TOO_WEAK\x10\x02\x12\x1f\n\x1b\x43\x41NDIDATE_FATE_BEYOND_LIMIT\x10\x03\x12\x1e\n\x1a\x43\x41NDIDATE_FATE_OVER_BUDGET\x10\x04\x12\x1a\n\x16\x43\x41NDIDATE_FATE_REFUSED\x10\x05*\xae\x01\n\rDroppedReason\x12\x1e\n\x1a\x44ROPPED_REASON_UNSPECIFIED\x10\x00\x12\"\n\x1e\x44ROPPED_REASON_NO_STORED_QUOTE\x10\x01\x12\x18\n\x14\x44ROPPED_REASON_GUESS\x10\x02\x12\x1e\n\x1a\x44ROPPED_REASON_GOES_BEYOND\x10\x03\x12\x1f\n\x1b\x44ROPPED_REASON_SAYS_NOTHING\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.answer.v1.debug_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CANDIDATEFATE']._serialized_start=2763
-  _globals['_CANDIDATEFATE']._serialized_end=2957
-  _globals['_DROPPEDREASON']._serialized_start=2960
-  _globals['_DROPPEDREASON']._serialized_end=3134
+  _globals['_CANDIDATEFATE']._serialized_start=2834
+  _globals['_CANDIDATEFATE']._serialized_end=3028
+  _globals['_DROPPEDREASON']._serialized_start=3031
+  _globals['_DROPPEDREASON']._serialized_end=3205
   _globals['_DEBUGRECORD']._serialized_start=173
   _globals['_DEBUGRECORD']._serialized_end=752
   _globals['_DEBUGEXPLANATION']._serialized_start=755
-  _globals['_DEBUGEXPLANATION']._serialized_end=1245
-  _globals['_DEBUGSIGN']._serialized_start=1247
-  _globals['_DEBUGSIGN']._serialized_end=1287
-  _globals['_DEBUGROUTE']._serialized_start=1289
-  _globals['_DEBUGROUTE']._serialized_end=1337
-  _globals['_DEBUGCANDIDATE']._serialized_start=1340
-  _globals['_DEBUGCANDIDATE']._serialized_end=1602
-  _globals['_DEBUGDEFINITION']._serialized_start=1604
-  _globals['_DEBUGDEFINITION']._serialized_end=1685
-  _globals['_DEBUGDROPPED']._serialized_start=1688
-  _globals['_DEBUGDROPPED']._serialized_end=1818
-  _globals['_DEBUGSTAGE']._serialized_start=1820
-  _globals['_DEBUGSTAGE']._serialized_end=1866
-  _globals['_DEBUGLEG']._serialized_start=1868
-  _globals['_DEBUGLEG']._serialized_end=1931
-  _globals['_DEBUGMERGED']._serialized_start=1933
-  _globals['_DEBUGMERGED']._serialized_end=1984
-  _globals['_DEBUGRETRIEVAL']._serialized_start=1987
-  _globals['_DEBUGRETRIEVAL']._serialized_end=2148
-  _globals['_DEBUGSCORE']._serialized_start=2150
-  _globals['_DEBUGSCORE']._serialized_end=2209
-  _globals['_DEBUGRERANKING']._serialized_start=2212
-  _globals['_DEBUGRERANKING']._serialized_end=2345
-  _globals['_DEBUGCONFIDENCEGATE']._serialized_start=2348
-  _globals['_DEBUGCONFIDENCEGATE']._serialized_end=2534
-  _globals['_DEBUGBUDGET']._serialized_start=2536
-  _globals['_DEBUGBUDGET']._serialized_end=2661
-  _globals['_DEBUGLLM']._serialized_start=2663
-  _globals['_DEBUGLLM']._serialized_end=2760
+  _globals['_DEBUGEXPLANATION']._serialized_end=1316
+  _globals['_DEBUGSIGN']._serialized_start=1318
+  _globals['_DEBUGSIGN']._serialized_end=1358
+  _globals['_DEBUGROUTE']._serialized_start=1360
+  _globals['_DEBUGROUTE']._serialized_end=1408
+  _globals['_DEBUGCANDIDATE']._serialized_start=1411
+  _globals['_DEBUGCANDIDATE']._serialized_end=1673
+  _globals['_DEBUGDEFINITION']._serialized_start=1675
+  _globals['_DEBUGDEFINITION']._serialized_end=1756
+  _globals['_DEBUGDROPPED']._serialized_start=1759
+  _globals['_DEBUGDROPPED']._serialized_end=1889
+  _globals['_DEBUGSTAGE']._serialized_start=1891
+  _globals['_DEBUGSTAGE']._serialized_end=1937
+  _globals['_DEBUGLEG']._serialized_start=1939
+  _globals['_DEBUGLEG']._serialized_end=2002
+  _globals['_DEBUGMERGED']._serialized_start=2004
+  _globals['_DEBUGMERGED']._serialized_end=2055
+  _globals['_DEBUGRETRIEVAL']._serialized_start=2058
+  _globals['_DEBUGRETRIEVAL']._serialized_end=2219
+  _globals['_DEBUGSCORE']._serialized_start=2221
+  _globals['_DEBUGSCORE']._serialized_end=2280
+  _globals['_DEBUGRERANKING']._serialized_start=2283
+  _globals['_DEBUGRERANKING']._serialized_end=2416
+  _globals['_DEBUGCONFIDENCEGATE']._serialized_start=2419
+  _globals['_DEBUGCONFIDENCEGATE']._serialized_end=2605
+  _globals['_DEBUGBUDGET']._serialized_start=2607
+  _globals['_DEBUGBUDGET']._serialized_end=2732
+  _globals['_DEBUGLLM']._serialized_start=2734
+  _globals['_DEBUGLLM']._serialized_end=2831
 # @@protoc_insertion_point(module_scope)

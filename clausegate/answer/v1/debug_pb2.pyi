@@ -67,27 +67,27 @@ class _DroppedReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._
     DROPPED_REASON_UNSPECIFIED: _DroppedReason.ValueType  # 0
     """Never sent."""
     DROPPED_REASON_NO_STORED_QUOTE: _DroppedReason.ValueType  # 1
-    """None of its quotes stands in what the model was shown."""
+    """The quote does not stand in what the model was shown; a quote of the sentence did not leave as an answer."""
     DROPPED_REASON_GUESS: _DroppedReason.ValueType  # 2
-    """It guesses: it has words such as `presumably` that its quotes do not have."""
+    """The sentence guesses: it has words such as `presumably` that its quotes do not have."""
     DROPPED_REASON_GOES_BEYOND: _DroppedReason.ValueType  # 3
-    """It says more than its quotes, see `rules`."""
+    """The sentence says more than its quotes, see `rules`."""
     DROPPED_REASON_SAYS_NOTHING: _DroppedReason.ValueType  # 4
-    """Its quotes are headings or the like, which say nothing by themselves."""
+    """The quote is a heading or the like, which says nothing by itself; no word of the sentence stands in its quotes."""
 
 class DroppedReason(_DroppedReason, metaclass=_DroppedReasonEnumTypeWrapper):
-    """Why a statement did not leave."""
+    """Why a quote of the chat model, or a sentence of its summary, did not leave."""
 
 DROPPED_REASON_UNSPECIFIED: DroppedReason.ValueType  # 0
 """Never sent."""
 DROPPED_REASON_NO_STORED_QUOTE: DroppedReason.ValueType  # 1
-"""None of its quotes stands in what the model was shown."""
+"""The quote does not stand in what the model was shown; a quote of the sentence did not leave as an answer."""
 DROPPED_REASON_GUESS: DroppedReason.ValueType  # 2
-"""It guesses: it has words such as `presumably` that its quotes do not have."""
+"""The sentence guesses: it has words such as `presumably` that its quotes do not have."""
 DROPPED_REASON_GOES_BEYOND: DroppedReason.ValueType  # 3
-"""It says more than its quotes, see `rules`."""
+"""The sentence says more than its quotes, see `rules`."""
 DROPPED_REASON_SAYS_NOTHING: DroppedReason.ValueType  # 4
-"""Its quotes are headings or the like, which say nothing by themselves."""
+"""The quote is a heading or the like, which says nothing by itself; no word of the sentence stands in its quotes."""
 Global___DroppedReason: typing_extensions.TypeAlias = DroppedReason
 
 @typing.final
@@ -190,6 +190,7 @@ class DebugExplanation(google.protobuf.message.Message):
     STAGES_FIELD_NUMBER: builtins.int
     SIGNS_FIELD_NUMBER: builtins.int
     PROBABILITY_FIELD_NUMBER: builtins.int
+    DROPPED_SUMMARY_SENTENCES_FIELD_NUMBER: builtins.int
     background_mean: builtins.float
     """What the question scores in documents where nobody asked. Unset when not measured."""
     probability: builtins.float
@@ -212,9 +213,7 @@ class DebugExplanation(google.protobuf.message.Message):
 
     @property
     def dropped_statements(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugDropped]:
-        """Statements of the chat model that did not leave, in its order. Their words are not told: nothing bears
-        them out.
-        """
+        """Quotes of the chat model that did not leave, in its order. Their words are not told: nothing bears them out."""
 
     @property
     def stages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugStage]:
@@ -223,6 +222,10 @@ class DebugExplanation(google.protobuf.message.Message):
     @property
     def signs(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugSign]:
         """What the probability of an answer was worked out from, by name; empty when a model graded, or nobody."""
+
+    @property
+    def dropped_summary_sentences(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugDropped]:
+        """Sentences of the chat model's summary that did not leave, in its order. Their words are not told either."""
 
     def __init__(
         self,
@@ -236,9 +239,10 @@ class DebugExplanation(google.protobuf.message.Message):
         stages: collections.abc.Iterable[Global___DebugStage] | None = ...,
         signs: collections.abc.Iterable[Global___DebugSign] | None = ...,
         probability: builtins.float | None = ...,
+        dropped_summary_sentences: collections.abc.Iterable[Global___DebugDropped] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_background_mean", b"_background_mean", "_probability", b"_probability", "background_mean", b"background_mean", "gate", b"gate", "probability", b"probability"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_background_mean", b"_background_mean", "_probability", b"_probability", "background_mean", b"background_mean", "candidates", b"candidates", "definitions", b"definitions", "dropped_statements", b"dropped_statements", "gate", b"gate", "probability", b"probability", "routed", b"routed", "signs", b"signs", "stages", b"stages"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_background_mean", b"_background_mean", "_probability", b"_probability", "background_mean", b"background_mean", "candidates", b"candidates", "definitions", b"definitions", "dropped_statements", b"dropped_statements", "dropped_summary_sentences", b"dropped_summary_sentences", "gate", b"gate", "probability", b"probability", "routed", b"routed", "signs", b"signs", "stages", b"stages"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_background_mean", b"_background_mean"]) -> typing.Literal["background_mean"] | None: ...
     @typing.overload
@@ -381,7 +385,7 @@ Global___DebugDefinition: typing_extensions.TypeAlias = DebugDefinition
 
 @typing.final
 class DebugDropped(google.protobuf.message.Message):
-    """A statement that did not leave."""
+    """A quote of the chat model, or a sentence of its summary, that did not leave."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -389,12 +393,12 @@ class DebugDropped(google.protobuf.message.Message):
     REASON_FIELD_NUMBER: builtins.int
     RULES_FIELD_NUMBER: builtins.int
     number: builtins.int
-    """Its place among the model's statements, from 1."""
+    """Its place among the model's quotes, or sentences, from 1."""
     reason: Global___DroppedReason.ValueType
     """Why."""
     @property
     def rules(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[clausegate.answer.v1.grounding_service_pb2.LintRule.ValueType]:
-        """The rules of the lint that it breaks, each once."""
+        """The rules of the lint that the sentence breaks, each once; empty for a quote."""
 
     def __init__(
         self,

@@ -183,9 +183,11 @@ class QueryResponse(google.protobuf.message.Message):
     DEFINITIONS_LEFT_OUT_FIELD_NUMBER: builtins.int
     MARKDOWN_FULL_FIELD_NUMBER: builtins.int
     DOCUMENTS_FIELD_NUMBER: builtins.int
+    SUMMARY_FIELD_NUMBER: builtins.int
     answer: builtins.str
     """For people, plain text: the statements one a line, each as `[SOURCE] text [1]` with the numbers of its
-    citations, runs of white space made one space; above them a line that says so when all rest on weak evidence.
+    citations, runs of white space made one space; above them a line that says so when all rest on weak evidence, or
+    the summary with the numbers of its quotes, headed as a model's wording.
     For a refusal its message and what is missing.
     """
     markdown: builtins.str
@@ -252,6 +254,13 @@ class QueryResponse(google.protobuf.message.Message):
         document that the question does not name. Empty otherwise, and when refused.
         """
 
+    @property
+    def summary(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.SummarySentence]:
+        """The answer in a model's words, at most 3 sentences; at most 3 for each of `documents`, in their order. Made beside
+        the quotes of statements and never without them; empty unless the outcome is answered, without a model, with
+        CLAUSEGATE_SUMMARY=off, and where the checks left none.
+        """
+
     def __init__(
         self,
         *,
@@ -271,9 +280,10 @@ class QueryResponse(google.protobuf.message.Message):
         definitions_left_out: builtins.int = ...,
         markdown_full: builtins.str = ...,
         documents: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.DocumentAnswer] | None = ...,
+        summary: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.SummarySentence] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["debug", b"debug", "dry_run", b"dry_run", "metadata", b"metadata", "refusal", b"refusal"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "definitions_left_out", b"definitions_left_out", "documents", b"documents", "dry_run", b"dry_run", "markdown", b"markdown", "markdown_full", b"markdown_full", "metadata", b"metadata", "notes", b"notes", "outcome", b"outcome", "refusal", b"refusal", "statements", b"statements", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "citations", b"citations", "debug", b"debug", "definitions", b"definitions", "definitions_left_out", b"definitions_left_out", "documents", b"documents", "dry_run", b"dry_run", "markdown", b"markdown", "markdown_full", b"markdown_full", "metadata", b"metadata", "notes", b"notes", "outcome", b"outcome", "refusal", b"refusal", "statements", b"statements", "summary", b"summary", "supporting_clauses", b"supporting_clauses", "usage", b"usage"]) -> None: ...
 
 Global___QueryResponse: typing_extensions.TypeAlias = QueryResponse
 
@@ -466,6 +476,26 @@ class ValidatedNote(google.protobuf.message.Message):
 Global___ValidatedNote: typing_extensions.TypeAlias = ValidatedNote
 
 @typing.final
+class ValidatedSummary(google.protobuf.message.Message):
+    """What a model makes of the statements before it."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SENTENCES_FIELD_NUMBER: builtins.int
+    @property
+    def sentences(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.SummarySentence]:
+        """See `QueryResponse.summary`; at least one."""
+
+    def __init__(
+        self,
+        *,
+        sentences: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.SummarySentence] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["sentences", b"sentences"]) -> None: ...
+
+Global___ValidatedSummary: typing_extensions.TypeAlias = ValidatedSummary
+
+@typing.final
 class Refused(google.protobuf.message.Message):
     """The question is not answered."""
 
@@ -542,6 +572,7 @@ class StreamQueryResponse(google.protobuf.message.Message):
     DEFINITION_FIELD_NUMBER: builtins.int
     NOTE_FIELD_NUMBER: builtins.int
     REFUSED_FIELD_NUMBER: builtins.int
+    SUMMARY_FIELD_NUMBER: builtins.int
     ESTIMATED_FIELD_NUMBER: builtins.int
     COMPLETED_FIELD_NUMBER: builtins.int
     @property
@@ -577,6 +608,10 @@ class StreamQueryResponse(google.protobuf.message.Message):
         """A refusal; no statement comes before or after it."""
 
     @property
+    def summary(self) -> Global___ValidatedSummary:
+        """The summary, after the statements; not sent when there is none."""
+
+    @property
     def estimated(self) -> Global___Estimated:
         """The estimate of a dry run."""
 
@@ -595,12 +630,13 @@ class StreamQueryResponse(google.protobuf.message.Message):
         definition: Global___ValidatedDefinition | None = ...,
         note: Global___ValidatedNote | None = ...,
         refused: Global___Refused | None = ...,
+        summary: Global___ValidatedSummary | None = ...,
         estimated: Global___Estimated | None = ...,
         completed: Global___Completed | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["completed", b"completed", "definition", b"definition", "estimated", b"estimated", "event", b"event", "gated", b"gated", "graded", b"graded", "note", b"note", "refused", b"refused", "retrieved", b"retrieved", "statement", b"statement", "supporting_clauses", b"supporting_clauses"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["completed", b"completed", "definition", b"definition", "estimated", b"estimated", "event", b"event", "gated", b"gated", "graded", b"graded", "note", b"note", "refused", b"refused", "retrieved", b"retrieved", "statement", b"statement", "supporting_clauses", b"supporting_clauses"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["retrieved", "graded", "gated", "supporting_clauses", "statement", "definition", "note", "refused", "estimated", "completed"] | None: ...
+    def HasField(self, field_name: typing.Literal["completed", b"completed", "definition", b"definition", "estimated", b"estimated", "event", b"event", "gated", b"gated", "graded", b"graded", "note", b"note", "refused", b"refused", "retrieved", b"retrieved", "statement", b"statement", "summary", b"summary", "supporting_clauses", b"supporting_clauses"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["completed", b"completed", "definition", b"definition", "estimated", b"estimated", "event", b"event", "gated", b"gated", "graded", b"graded", "note", b"note", "refused", b"refused", "retrieved", b"retrieved", "statement", b"statement", "summary", b"summary", "supporting_clauses", b"supporting_clauses"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["retrieved", "graded", "gated", "supporting_clauses", "statement", "definition", "note", "refused", "summary", "estimated", "completed"] | None: ...
 
 Global___StreamQueryResponse: typing_extensions.TypeAlias = StreamQueryResponse
 

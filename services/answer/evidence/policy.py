@@ -45,6 +45,8 @@ class Policy:
     """How a chat model grades, where there is one."""
     relevance_threshold: int = 2
     """Grade, 1 to 3, that a chunk needs where a chat model grades."""
+    summary: bool = True
+    """Whether a chat model may put an answer in short above its quotes."""
     snippets: SnippetLimits = field(default_factory=SnippetLimits)
 
     def sha256(self) -> str:

@@ -1,4 +1,4 @@
-"""Has a chat model say what the kept passages say; `stating` decides what of it leaves."""
+"""Has a chat model choose quotes of the kept passages; `stating` decides what of them leaves."""
 
 from __future__ import annotations
 
@@ -8,30 +8,45 @@ from dataclasses import dataclass
 from corpus.chunks import Chunk
 from services.answer.context import CODE_TOKENS, SAMPLE_CODE, enclose, lay_out
 from services.answer.contracts import answer
+from services.answer.contracts.answer import GivenSentence
 from services.answer.contracts.completion import Completer
-from services.answer.query.stating import Claim, claims_of
+from services.answer.query.stating import quotes_of
 from services.answer.records.tasks import Task
+from services.answer.verification.citing import Quote
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the answer model is asked for."""
+
+    question: str
+    summary: bool = True
+    """Whether it may word the answer in short."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What the answer model says."""
 
-    claims: tuple[Claim, ...] | None
-    """None when the model finds no answer in what it was shown."""
+    addressed: bool
+    """Whether it finds an answer in what it was shown."""
+    quotes: tuple[Quote | None, ...]
+    """What answers; None for a quote that names no passage."""
+    summary: tuple[GivenSentence, ...]
     model: str
 
 
 def prompt_tokens(completer: Completer, question: str) -> int:
     """Tokens of a call besides the chunks that it shows, never knowingly too few."""
-    asked = answer.prompt(question, enclose("", SAMPLE_CODE))
+    asked = answer.prompt(question, enclose("", SAMPLE_CODE), summary=False)
     return completer.prompt_tokens(answer.CONTRACT, asked) + CODE_TOKENS
 
 
-async def ask(completer: Completer, task: Task, question: str, chunks: Sequence[Chunk]) -> Reply:
-    """The claims of the answer model about chunks, in this order. Raises what `Completer.ask` raises."""
+async def ask(completer: Completer, task: Task, asked: Asked, chunks: Sequence[Chunk]) -> Reply:
+    """The quotes of the answer model from chunks, in this order. Raises what `Completer.ask` raises."""
     material = lay_out(chunks, task.clock.new_code())
-    asked = answer.prompt(question, material.text)
-    kept = await completer.ask(answer.CONTRACT, asked, answer.broken_rules, task.ledger)
-    claims = claims_of(kept.reply, material.handles) if kept.reply.addressed else None
-    return Reply(claims, kept.model)
+    prompt = answer.prompt(asked.question, material.text, summary=asked.summary)
+    kept = await completer.ask(answer.CONTRACT, prompt, answer.broken_rules, task.ledger)
+    quotes = quotes_of(kept.reply.quotes, material.handles)
+    summary = tuple(kept.reply.summary) if asked.summary else ()
+    return Reply(kept.reply.addressed, quotes, summary, kept.model)

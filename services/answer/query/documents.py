@@ -78,6 +78,7 @@ def gather(progress: Progress, parts: Sequence[Part]) -> None:
     progress.resolved = _joined(part.resolved for part in of_parts)
     progress.defined = _joined(part.defined for part in of_parts)
     progress.dropped = _joined(part.dropped for part in of_parts)
+    progress.dropped_sentences = _joined(part.dropped_sentences for part in of_parts)
     budgets = [part.budget for part in of_parts if part.budget]
     progress.budget = _sum(budgets) if budgets else None
 
@@ -121,6 +122,7 @@ def _cell(answer: Answer) -> Answer:
         statements=statements,
         supporting_clauses=tuple(clause for clause in answer.supporting_clauses if clause.chunk_id in chunks),
         definitions=(),
+        summary=tuple(said for said in answer.summary if cited.issuperset(said.citation_numbers)),
         notes=tuple(note for note in answer.notes if cited.issuperset(note.citation_numbers)),
         definitions_left_out=answer.definitions_left_out + len(answer.definitions),
     )

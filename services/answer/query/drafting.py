@@ -1,6 +1,6 @@
 """From kept passages to a verified answer: definitions, budget, statements, verification.
 
-The statements are extracts, or the claims of a chat model where one is configured. What code adds, such as
+The statements are extracts, or the quotes of a chat model where one is configured. What code adds, such as
 definitions, clauses and notes, is the same for both.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from corpus.chunks import Chunk
 from corpus.definitions import Definition
 from inference.tokens import TokenCounter
-from services.answer.answers import Answer, RefusalReason
+from services.answer.answers import Answer, Outcome, RefusalReason
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import format_chunk, format_entry
 from services.answer.contracts.answer import CONTRACT
@@ -22,10 +22,11 @@ from services.answer.evidence.budget import pack
 from services.answer.evidence.extraction import ScoredSentence, choose_sentences, leading, rank_sentences
 from services.answer.evidence.policy import Policy
 from services.answer.query import answering, defining, stating
+from services.answer.query.answering import Asked, Reply
 from services.answer.query.composing import Draft, compose
 from services.answer.query.defining import Quoted
 from services.answer.query.progress import Progress
-from services.answer.query.stating import Claim
+from services.answer.query.summarising import Summary, summarised
 from services.answer.records.tasks import Task
 from services.answer.sentences import Sentence, said_by, whole
 from services.answer.verification.citing import Citations, Origin, check_live
@@ -59,12 +60,15 @@ class Drafting:
         draft = self._fit(progress, found, definitions)
         if not draft.kept:
             return RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET
-        claims = None
         if self._completer.configured:
-            claims = await self._ask(task, progress, draft)
-            if claims is None:
+            reply = await self._ask(task, progress, draft)
+            if not reply.addressed:
                 return RefusalReason.CONFIDENCE_TOO_LOW
-        answer = await self._verify(progress, found, draft, claims)
+            answer = await self._verify(progress, draft, reply)
+        else:
+            fitted = draft.kept == progress.kept
+            sentences = progress.sentences if fitted else _sentences(choose_sentences(draft.kept, found))
+            answer = await self._verify(progress, draft, sentences)
         return answer if answer.statements else RefusalReason.VALIDATION_FAILED
 
     async def _define(self, progress: Progress, found: Found) -> tuple[ResolvedDefinition, ...]:
@@ -116,42 +120,44 @@ class Drafting:
         limit = self._policy.answered_from
         return estimate.probability >= (estimate.answered_from if limit is None else limit)
 
-    async def _ask(self, task: Task, progress: Progress, draft: Draft) -> tuple[Claim, ...] | None:
-        """The claims of the answer model; None when it finds no answer."""
+    async def _ask(self, task: Task, progress: Progress, draft: Draft) -> Reply:
+        """What the answer model says."""
         progress.prompt_version = CONTRACT.version
         chunks = [graded.candidate.chunk for graded in draft.kept]
         chunks += [defining.as_chunk(resolved.definition) for resolved in draft.definitions]
         with progress.stage("answer") as span:
-            reply = await answering.ask(self._completer, task, draft.question, chunks)
-            span.set_attribute("clausegate.claims", len(reply.claims or ()))
+            asked = Asked(draft.question, summary=self._policy.summary)
+            reply = await answering.ask(self._completer, task, asked, chunks)
+            span.set_attribute("clausegate.quotes", len(reply.quotes))
         progress.model = reply.model
-        return reply.claims
+        return reply
 
-    async def _verify(
-        self, progress: Progress, found: Found, draft: Draft, claims: tuple[Claim, ...] | None
-    ) -> Answer:
-        """Re-read every chunk that may be quoted, and keep what stands there."""
+    async def _verify(self, progress: Progress, draft: Draft, said: Reply | tuple[Sentence, ...]) -> Answer:
+        """Re-read every chunk that may be quoted, and keep what stands there of a reply, or of extracts."""
         with progress.stage("verify") as span:
             chunks, documents = await self._retrieval.read_to_quote(draft.chunk_ids())
             citations = Citations(chunks, documents, self._origin(progress), self._signer, progress.labels)
-            if claims is None:
-                fitted = draft.kept == progress.kept
-                sentences = progress.sentences if fitted else _sentences(choose_sentences(draft.kept, found))
-                check_live([sentence.chunk.chunk_id for sentence in sentences], chunks)
-                check_live([definition.chunk_id for definition in draft.asked_definitions()], chunks)
-                statements = stating.extracted(draft, sentences, citations)
+            summary = Summary()
+            if isinstance(said, Reply):
+                check_live([quote.chunk_id for quote in said.quotes if quote], chunks)
+                stated = stating.quoted(said.quotes, citations)
+                summary = summarised(said.summary, stated, draft.question)
+                statements = stated.statements
+                progress.dropped, progress.dropped_sentences = stated.dropped, summary.dropped
+                span.set_attribute("clausegate.dropped_quotes", len(stated.dropped))
+                span.set_attribute("clausegate.dropped_summary_sentences", len(summary.dropped))
             else:
-                check_live([quote.chunk_id for claim in claims for quote in claim.quotes], chunks)
-                stated = stating.supported_claims(claims, citations, draft.question)
-                statements, progress.dropped = stated.statements, stated.dropped
-                span.set_attribute("clausegate.dropped_statements", len(stated.dropped))
+                check_live([sentence.chunk.chunk_id for sentence in said], chunks)
+                check_live([definition.chunk_id for definition in draft.asked_definitions()], chunks)
+                statements = stating.extracted(draft, said, citations)
             used = defining.in_use(progress.resolved, _quoted(citations, chunks), draft.question)
             shown, left_out = defining.shown(used, draft.definitions)
             draft = replace(draft, definitions=shown)
             answer = compose(draft, statements, citations, chunks, documents) if statements else Answer()
-            answer = replace(answer, definitions_left_out=left_out)
+            if answer.outcome is Outcome.ANSWERED:
+                answer = replace(answer, summary=summary.sentences)
             span.set_attribute("clausegate.citations", len(answer.citations))
-        return answer
+        return replace(answer, definitions_left_out=left_out)
 
     def _origin(self, progress: Progress) -> Origin:
         config = self._policy.sha256()

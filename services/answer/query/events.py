@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from corpus.citations import Citation
@@ -17,6 +17,7 @@ from services.answer.answers import (
     Outcome,
     Refusal,
     Statement,
+    SummarySentence,
     SupportingClause,
 )
 from services.answer.records.usage import StageUsage
@@ -81,6 +82,13 @@ class Validated:
 
 
 @dataclass(frozen=True, slots=True)
+class ValidatedSummary:
+    """What a model makes of the statements before it, as far as their quotes bear it out."""
+
+    sentences: tuple[SummarySentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """The question is not answered."""
 
@@ -125,7 +133,7 @@ class Completed:
     response: Response
 
 
-AnswerEvent = SupportingClauses | Validated | Refused
+AnswerEvent = SupportingClauses | Validated | ValidatedSummary | Refused
 StageEvent = Retrieved | Graded | Gated | Estimated
 Event = StageEvent | AnswerEvent | Completed
 
@@ -138,11 +146,19 @@ def unfold(answer: Answer) -> Iterator[AnswerEvent]:
     yield SupportingClauses(
         answer.supporting_clauses, answer.outcome, answer.definitions_left_out, answer.documents
     )
-    told = 0
     contents: tuple[Content, ...] = (*answer.statements, *answer.definitions, *answer.notes)
+    validated = list(_validated(contents, answer.citations))
+    yield from validated[: len(answer.statements)]
+    if answer.summary:
+        yield ValidatedSummary(answer.summary)
+    yield from validated[len(answer.statements) :]
+
+
+def _validated(contents: Iterable[Content], citations: Sequence[Citation]) -> Iterator[Validated]:
+    told = 0
     for content in contents:
         highest = max(numbers_of(content), default=told)
-        yield Validated(content, answer.citations[told:highest])
+        yield Validated(content, tuple(citations[told:highest]))
         told = max(told, highest)
 
 

@@ -24,6 +24,11 @@ def merged(answers: Sequence[Answer]) -> Answer:
         for place, answer in placed
         for statement in answer.statements
     ]
+    summary = [
+        replace(sentence, citation_numbers=renumbered(place, sentence.citation_numbers))
+        for place, answer in placed
+        for sentence in answer.summary
+    ]
     definitions = [
         replace(
             definition,
@@ -49,5 +54,6 @@ def merged(answers: Sequence[Answer]) -> Answer:
         supporting_clauses=tuple(clause for answer in answers for clause in answer.supporting_clauses),
         definitions=tuple(definitions),
         notes=tuple(dict.fromkeys(notes)),
+        summary=tuple(summary),
         definitions_left_out=sum(answer.definitions_left_out for answer in answers),
     )

@@ -58,7 +58,9 @@ class Progress:
     defined: tuple[ResolvedDefinition, ...] = ()
     """Definitions that are in the context."""
     dropped: tuple[Dropped, ...] = ()
-    """Statements of the model that did not leave, and why."""
+    """Quotes of the model that did not leave, and why."""
+    dropped_sentences: tuple[Dropped, ...] = ()
+    """Sentences of its summary that did not leave, and why."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """What to call documents that are shown together with others, by id; those that are not called by their
     own."""
@@ -125,6 +127,7 @@ def explained(progress: Progress) -> Mapping[str, object]:
         "background_mean": background.mean if background and background.calibrated else None,
         "definitions": [_definition(resolved, progress) for resolved in progress.resolved],
         "dropped_statements": list(map(_dropped, progress.dropped)),
+        "dropped_summary_sentences": list(map(_dropped, progress.dropped_sentences)),
         "probability": progress.estimate.probability if progress.estimate else None,
         "signs": [{"name": name, "value": value} for name, value in progress.signs.items()],
         "stages": [{"name": name, "latency_ms": took * 1000} for name, took in progress.seconds.items()],

@@ -228,13 +228,18 @@ class Querying:
             normalized_query=found.normalized_query,
             context_tokens=progress.budget.final_tokens if progress.budget else 0,
         )
-        failure, dropped = progress.grading_failure, len(progress.dropped)
+        metadata = replace(
+            metadata,
+            grading_failure=progress.grading_failure,
+            dropped_statements=len(progress.dropped),
+            dropped_summary_sentences=len(progress.dropped_sentences),
+        )
         return Response(
             answer=result if isinstance(result, Answer) else Answer(),
             text=text,
             markdown=markdown,
             markdown_full=full,
-            metadata=replace(metadata, grading_failure=failure, dropped_statements=dropped),
+            metadata=metadata,
             debug=explained(progress) if progress.question.debug else None,
             usage=task.ledger.stages,
             dry_run=result if isinstance(result, DryRun) else None,

@@ -26,6 +26,8 @@ from services.answer.parts import JOINT, MARKER
 POSSIBLY_RELATED = "These passages bear on the question; it is not certain that they answer it:"
 ALSO_RELATED = "Possibly related:"
 SILENT = "This document does not address it."
+MODELS_WORDS = "In the model's words (the quotes decide):"
+"""Before a summary, wherever it is shown."""
 PARAGRAPH = 400
 """Code points of a quote with what is shown of its paragraph; a longer quote stands alone."""
 MAX_NOTES = 5
@@ -52,6 +54,7 @@ such as `---`, `===`, `:-:`, `- a` and `12. a`."""
 
 def render_text(answer: Answer | DryRun) -> str:
     """One statement a line as `[SOURCE] text [1]`; what is only possibly related comes last, below a caveat.
+    A model's summary stands above them, on a line that says so.
 
     Below the title of its document where the question names several; last the names that no document bears.
     For a refusal its message and what is missing, for a dry run what answering would cost.
@@ -64,8 +67,8 @@ def render_text(answer: Answer | DryRun) -> str:
 
 
 def render_markdown(answer: Answer | DryRun) -> str:
-    """The first quote in bold within its paragraph, a line for each further one and for what warns a reader,
-    and last what is folded. A dry run is told in full."""
+    """A model's summary, the first quote in bold within its paragraph, a line for each further one and for
+    what warns a reader, and last what is folded. A dry run is told in full."""
     if isinstance(answer, DryRun):
         return render_markdown_full(answer)
     blocks = _short_answer(answer) if answer.refusal is None else _short_refusal(answer.refusal)
@@ -135,6 +138,7 @@ def _lines(answer: Answer) -> Iterator[str]:
             yield f"{label}:"
         if not statements:
             yield SILENT
+        yield from _summary(answer, statements)
         for caveat, group in _headed(statements):
             yield from (*filter(None, [caveat]), *map(_statement, group))
     yield from _told(answer, NoteKind.NOT_NAMED)
@@ -147,11 +151,21 @@ def _items(answer: Answer) -> Iterator[str]:
             yield "\n" * bool(number) + f"**{_escaped(label)}**\n"
         if not statements:
             yield SILENT
+        yield from (f"{_escaped(line)}\n" for line in _summary(answer, statements))
         for caveat, group in _headed(statements):
             if caveat:
                 yield f"\n{caveat}\n" if caveat == ALSO_RELATED else f"{caveat}\n"
             yield from (f"- {_escaped(_statement(statement))}" for statement in group)
     yield from (f"\n{_escaped(line)}" for line in _told(answer, NoteKind.NOT_NAMED))
+
+
+def _summary(answer: Answer, statements: Sequence[Statement]) -> Iterator[str]:
+    """What a model makes of these statements, on one line and called so; nothing without a summary."""
+    cited = {number for statement in statements for number in statement.citation_numbers}
+    said = [sentence for sentence in answer.summary if cited.issuperset(sentence.citation_numbers)]
+    if said:
+        sentences = (f"{sentence.text}{_numbers(sentence.citation_numbers)}" for sentence in said)
+        yield " ".join([MODELS_WORDS, *sentences])
 
 
 def _told(answer: Answer, kind: NoteKind) -> Iterator[str]:
@@ -161,7 +175,9 @@ def _told(answer: Answer, kind: NoteKind) -> Iterator[str]:
 def _short_answer(answer: Answer) -> Iterator[str]:
     """The blocks of the short form."""
     yield from map(_escaped, _told(answer, NoteKind.ASKED_OF_EACH))
-    for _, statements in _groups(answer):
+    for label, statements in _groups(answer):
+        of_document = f"{label} · " if label else ""
+        yield from (_escaped(f"{of_document}{line}") for line in _summary(answer, statements))
         yield from _short_statements(statements, answer)
     warnings = [note for note in answer.notes if note.kind not in INFORMING]
     lines = [f"- {_escaped(_note(note))}" for note in warnings[:MAX_NOTES]]

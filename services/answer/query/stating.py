@@ -1,13 +1,13 @@
-"""What an answer may say: extracts word for word, or a model's claims that stored text supports.
+"""What an answer states: extracts, or the quotes that a model has chosen, word for word and whole.
 
-A model's claim counts only with quotes that stand in their chunks, and only if it neither says what the lint
-misses in them nor guesses. What leaves are its quotes, whole sentences: no check of words can tell whether a
-shorter one means the same (`the Subscriber owns it` of `the Vendor denies that the Subscriber owns it`).
+A model's quote leaves when it stands in its chunk and is more than a heading, whatever else the model says.
+It leaves as the whole sentences that hold it, with what governs them: out of `the Vendor denies that the
+Subscriber owns it` nobody can cut that the Subscriber does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,10 +15,10 @@ from chassis.telemetry import counter
 from corpus.chunks import Chunk
 from services.answer.answers import Statement
 from services.answer.context import without_marks
-from services.answer.contracts.answer import AnswerReply
+from services.answer.contracts.answer import GivenQuote
 from services.answer.evidence.extraction import MAX_STATEMENTS
 from services.answer.query.composing import Draft
-from services.answer.sentences import Sentence, table_header_of
+from services.answer.sentences import Sentence, all_of, is_row, table_header_of
 from services.answer.verification.citing import (
     Citations,
     Quote,
@@ -26,22 +26,13 @@ from services.answer.verification.citing import (
     quote_of_definition,
     quote_of_sentence,
 )
-from services.answer.verification.lint import LintRule, lint
-from services.answer.verification.overstatement import guesses, plain
+from services.answer.verification.lint import LintRule
 
-_drops = counter(__name__, "clausegate.statements.dropped", "A model's statements kept back.", "{statement}")
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What a model says, and the words that it says it has read."""
-
-    text: str
-    quotes: tuple[Quote, ...]
+_drops = counter(__name__, "clausegate.quotes.dropped", "A model's quotes that did not leave.", "{quote}")
 
 
 class Why(StrEnum):
-    """Why nothing of a claim leaves."""
+    """Why something that a model says does not leave."""
 
     NO_STORED_QUOTE = "no_stored_quote"
     GUESS = "guess"
@@ -51,22 +42,32 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A claim of which nothing leaves."""
+    """A quote of a model, or a sentence of its summary, that does not leave."""
 
     number: int
-    """The claim's place among all claims, from 1."""
+    """Its place among the model's quotes, or sentences, from 1."""
     why: Why
     rules: tuple[LintRule, ...] = ()
-    """What it breaks when it goes beyond its quotes."""
+    """What a sentence breaks that goes beyond its quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """As what a quote has left."""
+
+    statement: Statement
+    readings: tuple[str, ...]
+    """What the statement says to a reader, and the header of a table row, see `Stored.reading`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What of a model's claims leaves."""
+    """What of a model's quotes leaves."""
 
+    left: Mapping[int, Left]
+    """By the place of the quote among the model's quotes, from 1; several may have left as one statement."""
     statements: tuple[Statement, ...]
     dropped: tuple[Dropped, ...]
-    """Claims of which nothing leaves."""
 
 
 def extracted(draft: Draft, sentences: Sequence[Sentence], citations: Citations) -> tuple[Statement, ...]:
@@ -78,19 +79,7 @@ def extracted(draft: Draft, sentences: Sequence[Sentence], citations: Citations)
         if stored is not None:
             found.append(stored)
     chosen = sorted(without_repeated(found)[:MAX_STATEMENTS], key=_is_doubtful)
-    headers = {(sentence.chunk.chunk_id, sentence.span): table_header_of(sentence) for sentence in sentences}
-    return tuple(
-        _statement(
-            stored, _above(stored, headers.get((stored.chunk.chunk_id, stored.span)), citations), citations
-        )
-        for stored in chosen
-    )
-
-
-def _above(row: Stored, header: Sentence | None, citations: Citations) -> tuple[Stored, ...]:
-    """The header above a table row, unless the quote of the row has it."""
-    found = citations.find(quote_of_sentence(header)) if header else None
-    return (found,) if found and not row.holds(found) else ()
+    return tuple(_statement(stored, _header_above(stored, citations), citations) for stored in chosen)
 
 
 def without_repeated(quotes: Sequence[Stored]) -> list[Stored]:
@@ -106,75 +95,66 @@ def _not_held(quotes: Sequence[Stored]) -> list[Stored]:
     return [quote for quote in quotes if not any(other.holds(quote) for other in quotes)]
 
 
-def claims_of(reply: AnswerReply, handles: Mapping[str, Chunk]) -> tuple[Claim, ...]:
-    """The claims of a reply, each quote as the whole sentences that it is from.
+def quotes_of(given: Sequence[GivenQuote], handles: Mapping[str, Chunk]) -> tuple[Quote | None, ...]:
+    """The quotes of a reply, each to be cited as the whole sentences that it is from; None for one under a
+    handle that was not shown."""
+    return tuple(_quote_of(quote, handles.get(quote.chunk)) for quote in given)
 
-    Quotes under a handle that was not shown are left out.
+
+def _quote_of(given: GivenQuote, chunk: Chunk | None) -> Quote | None:
+    if chunk is None:
+        return None
+    words, start = without_marks(given.quote), chunk.span.start
+    return Quote(words, chunk.chunk_id, chunk.document_id, start, whole_sentences=True)
+
+
+def quoted(quotes: Sequence[Quote | None], citations: Citations) -> Stated:
+    """The quotes that stand in the stored text, as whole sentences, in order, doubtful ones last.
+
+    Nothing is said twice; a table row cites its header as well.
     """
-    return tuple(
-        Claim(
-            plain(statement.text),
-            tuple(
-                Quote(
-                    without_marks(said.quote),
-                    chunk.chunk_id,
-                    chunk.document_id,
-                    chunk.span.start,
-                    whole_sentences=True,
-                )
-                for said in statement.quotes
-                if (chunk := handles.get(said.chunk))
-            ),
-        )
-        for statement in reply.statements
-    )
-
-
-def supported_claims(claims: Sequence[Claim], citations: Citations, question: str) -> Stated:
-    """The claims that stored text supports, as its quotes, in order, doubtful ones last; nothing is said
-    twice."""
-    held, dropped = dict[Stored, tuple[Stored, ...]](), list[Dropped]()
-    for number, claim in enumerate(claims, start=1):
-        stored = tuple(dict.fromkeys(found for quote in claim.quotes if (found := citations.find(quote))))
-        why, rules = _fault(claim, stored, question)
-        standing = () if why else tuple(quote for quote in stored if quote.says_something)
-        above = tuple(quote for quote in stored if quote not in standing)
-        for quote in standing:
-            held.setdefault(quote, above)
-        if not standing:
-            dropped.append(Dropped(number, why or Why.SAYS_NOTHING, rules))
+    found = [citations.find(quote) if quote else None for quote in quotes]
+    dropped = tuple(_dropped(found))
     for lost in dropped:
         _drops.add(1, {"clausegate.dropped.why": lost.why})
-    above_of = {quote.whole(): above for quote, above in held.items()} | held
-    chosen = sorted(without_repeated(tuple(held)), key=_is_doubtful)
-    return Stated(tuple(_statement(quote, above_of[quote], citations) for quote in chosen), tuple(dropped))
+    standing = {stored.parts: stored for stored in reversed(found) if stored and stored.says_something}
+    chosen = sorted(without_repeated([*reversed(standing.values())]), key=_is_doubtful)
+    leaving = {stored: _left(stored, citations) for stored in chosen}
+    left = {
+        number: leaving[holding]
+        for number, stored in enumerate(found, start=1)
+        if stored and (holding := next((whole for whole in chosen if whole.covers(stored)), None))
+    }
+    return Stated(left, tuple(said.statement for said in leaving.values()), dropped)
 
 
-def _fault(claim: Claim, quotes: Sequence[Stored], question: str) -> tuple[Why | None, tuple[LintRule, ...]]:
-    """What is wrong with a claim, None for nothing, and the rules of the lint that it breaks.
-
-    Conditions that it leaves out are no fault: what leaves is the quote, which has them. Nor is it one to
-    give the words of a quote without the lead-in that comes with them.
-    """
-    if not quotes:
-        return Why.NO_STORED_QUOTE, ()
-    if claim.text in [
-        plain(words) for quote in quotes for words in (quote.words, quote.text, quote.without_dots)
-    ]:
-        return None, ()
-    readings = [quote.reading for quote in quotes]
-    if guesses(claim.text, readings):
-        return Why.GUESS, ()
-    rules = dict.fromkeys(finding.rule for finding in lint(claim.text, readings, question))
-    broken = tuple(rule for rule in rules if rule is not LintRule.CONDITION)
-    return (Why.GOES_BEYOND if broken else None), broken
+def _dropped(found: Sequence[Stored | None]) -> Iterator[Dropped]:
+    for number, stored in enumerate(found, start=1):
+        if stored is None:
+            yield Dropped(number, Why.NO_STORED_QUOTE)
+        elif not stored.says_something:
+            yield Dropped(number, Why.SAYS_NOTHING)
 
 
-def _statement(quote: Stored, above: Sequence[Stored], citations: Citations) -> Statement:
-    """A quote as a statement; headings and headers of tables are cited with it."""
-    own = citations.cite_stored(quote)
-    numbers = tuple(dict.fromkeys([own.number, *(citations.cite_stored(quote).number for quote in above)]))
-    return Statement(quote.text, (quote.chunk.source.upper(),), numbers, _is_doubtful(quote))
+def _left(stored: Stored, citations: Citations) -> Left:
+    header = _header_above(stored, citations)
+    readings = (*([header.reading] if header else []), stored.reading)
+    return Left(_statement(stored, header, citations), readings)
+
+
+def _statement(stored: Stored, header: Stored | None, citations: Citations) -> Statement:
+    """A quote as a statement; the header of a table row is cited with it."""
+    cited = [citations.cite_stored(quote).number for quote in (stored, header) if quote]
+    return Statement(stored.text, (stored.chunk.source.upper(),), tuple(cited), _is_doubtful(stored))
+
+
+def _header_above(stored: Stored, citations: Citations) -> Stored | None:
+    """The header above a table row; None for anything else, and where the quote of the row has it."""
+    rows = (sentence for sentence in all_of(stored.chunk) if is_row(sentence))
+    row = next((row for row in rows if row.span.overlap(stored.span)), None)
+    header = table_header_of(row) if row else None
+    found = citations.find(quote_of_sentence(header)) if header else None
+    return found if found and not stored.holds(found) else None
 
 
 def _is_doubtful(quote: Stored) -> bool:

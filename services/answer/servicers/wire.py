@@ -52,6 +52,7 @@ def response_to_wire(response: events.Response) -> query_pb2.QueryResponse:
         outcome=outcome_to_wire(response.outcome),
         definitions_left_out=answer.definitions_left_out,
         documents=[to_message(document, answer_pb2.DocumentAnswer) for document in answer.documents],
+        summary=[to_message(sentence, answer_pb2.SummarySentence) for sentence in answer.summary],
     )
 
 
@@ -68,6 +69,8 @@ def event_to_wire(event: events.Event) -> query_pb2.StreamQueryResponse:
             return message(supporting_clauses=to_message(event, query_pb2.SupportingClauses))
         case events.Validated():
             return _validated(event)
+        case events.ValidatedSummary():
+            return message(summary=to_message(event, query_pb2.ValidatedSummary))
         case events.Refused():
             return message(refused=to_message(event, query_pb2.Refused))
         case events.Completed(response):

@@ -132,10 +132,12 @@ class Stored:
 
     def holds(self, other: Stored) -> bool:
         """Whether all words of another quote of the document are among its own, and more."""
-        return (
-            self.chunk.document_id == other.chunk.document_id
-            and self.parts != other.parts
-            and all(any(part.span in own.span for own in self.parts) for part in other.parts)
+        return self.parts != other.parts and self.covers(other)
+
+    def covers(self, other: Stored) -> bool:
+        """Whether all words of another quote of the document are among its own."""
+        return self.chunk.document_id == other.chunk.document_id and all(
+            any(part.span in own.span for own in self.parts) for part in other.parts
         )
 
 

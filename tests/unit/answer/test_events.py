@@ -19,6 +19,7 @@ from services.answer.answers import (
     Refusal,
     RefusalReason,
     Statement,
+    SummarySentence,
 )
 from services.answer.query.events import (
     Gated,
@@ -26,6 +27,7 @@ from services.answer.query.events import (
     Retrieved,
     SupportingClauses,
     Validated,
+    ValidatedSummary,
     numbers_of,
     unfold,
 )
@@ -77,13 +79,18 @@ def answers(draw) -> Answer:
         statements=tuple(part for part in parts if isinstance(part, Statement)),
         definitions=tuple(part for part in parts if isinstance(part, DefinitionInUse)),
         notes=tuple(part for part in parts if isinstance(part, Note)),
+        summary=tuple(
+            SummarySentence("x", part.citation_numbers)
+            for part in draw(st.lists(st.sampled_from(parts), max_size=3) if parts else st.just([]))
+            if isinstance(part, Statement)
+        ),
         definitions_left_out=draw(st.integers(0, 3)),
     )
 
 
 def fold(events):
     """The answer that events tell; stages add nothing to it."""
-    clauses, documents, refusal, citations, left_out = (), (), None, (), 0
+    clauses, documents, refusal, citations, left_out, summary = (), (), None, (), 0, ()
     contents = {Statement: (), DefinitionInUse: (), Note: ()}
     for event in events:
         match event:
@@ -92,6 +99,10 @@ def fold(events):
                 left_out = event.definitions_left_out
             case Refused():
                 refusal = event.refusal
+            case ValidatedSummary():
+                assert not contents[DefinitionInUse]
+                assert not contents[Note]
+                summary = event.sentences
             case Validated():
                 citations += event.citations
                 contents[type(event.content)] += (event.content,)
@@ -105,6 +116,7 @@ def fold(events):
         refusal=refusal,
         definitions_left_out=left_out,
         documents=documents,
+        summary=summary,
     )
 
 

@@ -76,7 +76,8 @@ def progress(**changed: object) -> Progress:
         gate=GATE,
         budget=BudgetReport(100, 50, 1, 0),
         resolved=(DEFINITION,),
-        dropped=(Dropped(1, Why.GOES_BEYOND, (LintRule.NUMBER,)),),
+        dropped=(Dropped(1, Why.SAYS_NOTHING),),
+        dropped_sentences=(Dropped(1, Why.GOES_BEYOND, (LintRule.NUMBER,)),),
         seconds={"grade": 0.5},
     )
     return replace(whole, **changed)
@@ -106,10 +107,13 @@ def test_the_log_of_debug_records_is_told_everything_but_the_explanation():
 
 
 @pytest.mark.parametrize("why", Why)
-def test_every_reason_to_drop_a_statement_has_a_name_on_the_wire(why):
-    message = debug_pb2.DebugRecord(**explained(progress(dropped=(Dropped(2, why),))))
-    (dropped,) = message.explanation.dropped_statements
-    assert debug_pb2.DroppedReason.Name(dropped.reason) == f"DROPPED_REASON_{why.name}"
+def test_every_reason_to_drop_something_has_a_name_on_the_wire(why):
+    lost = (Dropped(2, why),)
+    message = debug_pb2.DebugRecord(**explained(progress(dropped=lost, dropped_sentences=lost)))
+    (quote,) = message.explanation.dropped_statements
+    (sentence,) = message.explanation.dropped_summary_sentences
+    assert debug_pb2.DroppedReason.Name(quote.reason) == f"DROPPED_REASON_{why.name}"
+    assert sentence == quote
 
 
 @pytest.mark.parametrize(

@@ -53,10 +53,15 @@ def test_a_footer_names_the_model_and_the_time():
 
 
 def test_a_failed_grading_and_dropped_statements_are_notes():
-    notes = list(model_notes(Metadata(grading_failure="MODEL_RATE_LIMITED", dropped_statements=2)))
+    notes = list(
+        model_notes(
+            Metadata(grading_failure="MODEL_RATE_LIMITED", dropped_statements=2, dropped_summary_sentences=1)
+        )
+    )
     assert notes == [
         "the model's grading failed (MODEL_RATE_LIMITED); clauses were graded locally",
-        "2 statements of the model left out: the documents do not carry what was said",
+        "2 quotes of the model left out: not in the documents, or a heading",
+        "1 sentence of the model's summary left out: the quotes do not carry what was said",
     ]
     assert not list(model_notes(Metadata()))
 

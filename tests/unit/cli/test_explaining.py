@@ -83,14 +83,17 @@ def test_a_refusal_behind_the_gate_says_who_refused():
     )
 
 
-def test_a_statement_that_was_left_out_says_why_and_which_rule_it_breaks():
+def test_what_was_left_out_of_a_models_reply_says_why_and_which_rule_it_breaks():
     dropped = debug_pb2.DebugDropped(
         number=2, reason=debug_pb2.DROPPED_REASON_GOES_BEYOND, rules=[LINT_RULE_NUMBER]
     )
 
-    text = explained(dropped_statements=[dropped])
+    quote = debug_pb2.DebugDropped(number=1, reason=debug_pb2.DROPPED_REASON_SAYS_NOTHING)
 
-    assert "statement 2 of the model left out: it says more than its quotes (number)" in text
+    text = explained(dropped_summary_sentences=[dropped], dropped_statements=[quote])
+
+    assert "quote 1 of the model left out: it says nothing by itself" in text
+    assert "sentence 2 of the model's summary left out: it says more than its quotes (number)" in text
 
 
 def test_one_of_a_thing_is_told_as_one():

@@ -192,7 +192,7 @@ def test_what_models_did_is_in_the_footer_and_in_notes():
     metadata = {"model": "gpt-4.1", "grader": "gpt-4.1", "latency": "2s", "droppedStatements": 1}
     panel = shown({**ANSWER, "usage": usage, "metadata": metadata})
     assert "0 tokens · 2 calls, 7,000 tokens sent, 90 received, $0.0000 · 2,000 ms" in panel
-    assert "! 1 statement of the model left out" in panel
+    assert "! 1 quote of the model left out" in panel
 
 
 def test_a_refusal_says_too_what_went_wrong_with_the_model():

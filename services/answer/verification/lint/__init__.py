@@ -6,8 +6,23 @@ or somebody's word, `conditions` what holds only sometimes, `relations` preposit
 `wording` names, links and words. `caveats` says what all of this cannot tell.
 """
 
-from services.answer.verification.lint.caveats import Caveat, caveats, replaced_words
+from services.answer.verification.lint.caveats import (
+    Caveat,
+    caveats,
+    replaced_words,
+    says_something,
+    unknown_beginnings,
+)
 from services.answer.verification.lint.checking import lint
 from services.answer.verification.lint.findings import Finding, LintRule
 
-__all__ = ["Caveat", "Finding", "LintRule", "caveats", "lint", "replaced_words"]
+__all__ = [
+    "Caveat",
+    "Finding",
+    "LintRule",
+    "caveats",
+    "lint",
+    "replaced_words",
+    "says_something",
+    "unknown_beginnings",
+]

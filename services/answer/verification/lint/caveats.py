@@ -12,6 +12,7 @@ from services.answer.verification.lint.governing import governed_in
 from services.answer.verification.lint.polarity import negations_of
 from services.answer.verification.lint.relations import replaced
 from services.answer.verification.lint.tokens import Kind, Token, tokens_of
+from services.answer.verification.lint.vocabulary import NUMBER_WORDS
 
 _ROLE = re.compile(r"(?:or|er|ee|ant)s?$")
 _PARTIES = 2
@@ -46,6 +47,25 @@ def replaced_words(statement: str, quotes: Sequence[str], question: str = "") ->
     source = [token for quote in quotes for token in tokens_of(quote)]
     known = {wording.stem_of(token.word) for token in (*source, *tokens_of(question))}
     return tuple(dict.fromkeys(replaced(tokens_of(statement), source, known)))
+
+
+def unknown_beginnings(statement: str, quotes: Sequence[str], question: str) -> tuple[str, ...]:
+    """Words that begin a sentence of `statement` and stand in no quote: they may be names, which begin with
+    a capital elsewhere as well. A word that the question has without one is none."""
+    source = (token for quote in quotes for token in tokens_of(quote))
+    plain = (token for token in tokens_of(question) if token.text[:1].islower())
+    known = {wording.stem_of(token.word) for token in (*source, *plain)}
+    begun = (token for token in tokens_of(statement) if token.starts and wording.is_content(token))
+    return tuple(token.text for token in begun if wording.stem_of(token.word) not in known)
+
+
+def says_something(statement: str) -> bool:
+    """Whether a statement has a number or a word that carries content."""
+    tokens = [token for token in tokens_of(statement) if token.kind is not Kind.MARK]
+    return any(
+        token.kind is not Kind.WORD or token.word in NUMBER_WORDS or wording.is_content(token)
+        for token in tokens
+    )
 
 
 def _found(

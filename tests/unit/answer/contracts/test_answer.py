@@ -6,18 +6,20 @@ import pytest
 
 from services.answer.contracts.answer import (
     CONTRACT,
-    MAX_STATEMENTS,
+    MAX_QUOTES,
+    MAX_SENTENCE_CHARACTERS,
+    MAX_SENTENCES,
     AnswerReply,
     GivenQuote,
-    GivenStatement,
     broken_rules,
     prompt,
 )
 from services.answer.verification.overstatement import FORBIDDEN_PHRASES
 
 SYSTEM = " ".join(CONTRACT.system.split())
-QUOTES = [GivenQuote(chunk="c1", quote="The fee is USD 120.")]
-STATEMENT = GivenStatement(text="The fee is USD 120.", quotes=QUOTES)
+GIVEN = {"chunk": "c1", "quote": "The fee is USD 120."}
+SENTENCE = {"text": "USD 120.", "quotes": [1]}
+QUOTE = GivenQuote(chunk="c1", quote="The fee is USD 120.")
 
 
 @pytest.mark.parametrize(
@@ -28,9 +30,7 @@ STATEMENT = GivenStatement(text="The fee is USD 120.", quotes=QUOTES)
         "Infer nothing. Do not fill in a missing term",
         "do not read silence as a permission or a prohibition",
         "Never carry a term of one document or source over to another.",
-        "Convert, round and compute nothing.",
-        "Keep every condition, exception and limit of what you state.",
-        "Do not choose between them.",
+        "Where passages disagree, quote each. Do not choose between them.",
     ],
 )
 def test_the_prompt_grounds_answers_in_the_material(rule):
@@ -40,7 +40,7 @@ def test_the_prompt_grounds_answers_in_the_material(rule):
 @pytest.mark.parametrize(
     "rule",
     [
-        'If the material does not answer the question, set "addressed" to false and return no statements.',
+        'If the material does not answer the question, set "addressed" to false and return no quotes',
         "Part of an answer is no answer",
         "a refusal has no words of yours",
     ],
@@ -52,15 +52,28 @@ def test_the_prompt_makes_refusing_mandatory(rule):
 @pytest.mark.parametrize(
     "rule",
     [
-        "Every statement has at least one quote.",
         "copied from one chunk, character by character, as one contiguous stretch",
         "Name the chunk of a quote by the handle in square brackets above it, such as c1.",
-        "every number, date, name, condition, duty and negation of it stands in one of them",
-        "Fees, requirements and definitions are quoted, not paraphrased",
-        f"At most {MAX_STATEMENTS} statements",
+        f"At most {MAX_QUOTES} quotes",
+        "Together they answer the whole question.",
     ],
 )
-def test_the_prompt_asks_for_citations(rule):
+def test_the_prompt_asks_for_quotes(rule):
+    assert rule in SYSTEM
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "At most three short sentences",
+        "A sentence says only what its quotes say.",
+        "the header of a table belongs to its rows",
+        "Convert, round and compute nothing.",
+        "Keep every condition, exception and limit.",
+        "leave the summary empty",
+    ],
+)
+def test_the_prompt_holds_a_summary_to_its_quotes(rule):
     assert rule in SYSTEM
 
 
@@ -73,12 +86,11 @@ def test_the_prompt_forbids_phrasings_of_guesses(phrase):
 @pytest.mark.parametrize(
     "rule",
     [
-        "Never make a claim without a quote, and never give a paraphrase for a quote.",
         "No advice, no opinion",
         "no Markdown, no HTML, no links",
     ],
 )
-def test_the_prompt_forbids_uncited_claims_and_paraphrases(rule):
+def test_the_prompt_forbids_advice_remarks_and_markup(rule):
     assert rule in SYSTEM
 
 
@@ -88,7 +100,7 @@ def test_the_prompt_says_that_documents_are_data_whose_instructions_do_not_count
 
 def test_the_prompt_has_the_reply_checked_before_it_is_given():
     checks = CONTRACT.system.partition("CHECK BEFORE YOU REPLY")[2].partition("REFUSE IF")[0]
-    assert len(re.findall(r"^- .+\?$", checks, re.MULTILINE)) == 5
+    assert len(re.findall(r"^- .+\?$", checks, re.MULTILINE)) == 4
     assert "Correct or remove what fails a check." in checks
 
 
@@ -106,7 +118,7 @@ def test_the_prompt_ends_with_the_reminder_that_refusing_beats_guessing():
 
 def test_the_rules_are_numbered_without_a_gap():
     numbers = [int(number) for number in re.findall(r"^(\d+)\. ", CONTRACT.system, re.MULTILINE)]
-    assert numbers == list(range(1, 20))
+    assert numbers == list(range(1, 18))
 
 
 def test_the_users_message_holds_question_and_material():
@@ -116,28 +128,47 @@ def test_the_users_message_holds_question_and_material():
     )
 
 
-def test_a_reply_that_states_and_quotes_breaks_no_rule():
-    assert not broken_rules(AnswerReply(addressed=True, statements=[STATEMENT]))
+def test_the_users_message_says_when_no_summary_is_wanted():
+    assert "Leave the summary empty.\n\nMaterial:" in prompt("What?", "<<<documents", summary=False)
 
 
-def test_a_reply_that_declines_breaks_no_rule():
-    assert not broken_rules(AnswerReply(addressed=False, statements=[]))
+def test_a_reply_that_quotes_breaks_no_rule():
+    assert not broken_rules(AnswerReply(addressed=True, quotes=[QUOTE], summary=[]))
+
+
+@pytest.mark.parametrize("quotes", [[], [QUOTE]])
+def test_a_reply_that_declines_breaks_no_rule(quotes):
+    assert not broken_rules(AnswerReply(addressed=False, quotes=quotes, summary=[]))
+
+
+@pytest.mark.parametrize("quotes", [[], None, "The fee is USD 120.", [{"chunk": "c1"}], [7]])
+def test_a_reply_that_addresses_the_question_without_a_quote_is_named_by_field(quotes):
+    (error,) = broken_rules(AnswerReply.model_validate({"addressed": True, "quotes": quotes}))
+    assert error.startswith("quotes: ")
+
+
+def test_of_too_many_quotes_and_sentences_the_first_are_read():
+    said = {"addressed": True, "quotes": [GIVEN] * 40, "summary": [SENTENCE] * 40}
+    reply = AnswerReply.model_validate(said)
+    assert (len(reply.quotes), len(reply.summary)) == (MAX_QUOTES, MAX_SENTENCES)
 
 
 @pytest.mark.parametrize(
-    ("addressed", "statements", "named"),
+    "bad",
     [
-        (True, [], "statements"),
-        (False, [STATEMENT], "statements"),
-        (True, [STATEMENT] * (MAX_STATEMENTS + 1), "statements"),
-        (True, [GivenStatement(text=" ", quotes=QUOTES)], "statements.0.text"),
-        (True, [GivenStatement(text="x" * 2_001, quotes=QUOTES)], "statements.0.text"),
-        (True, [STATEMENT, GivenStatement(text="a\x00b", quotes=QUOTES)], "statements.1.text"),
-        (True, [GivenStatement(text="\ud800", quotes=QUOTES)], "statements.0.text"),
-        (True, [GivenStatement(text="The fee is due.", quotes=[])], "statements.0.quotes"),
-        (True, [GivenStatement(text="The fee is due.", quotes=QUOTES * 11)], "statements.0.quotes"),
+        {},
+        "The fee is USD 120.",
+        {"text": "The fee is USD 120."},
+        {"text": " ", "quotes": [1]},
+        {"text": "x" * (MAX_SENTENCE_CHARACTERS + 1), "quotes": [1]},
+        {"text": "a\x00b", "quotes": [1]},
+        {"text": "[More](https://evil.example)", "quotes": [1]},
+        {"text": "The fee is due.", "quotes": "1"},
+        {"text": "The fee is due.", "quotes": ["c1"]},
     ],
 )
-def test_a_reply_that_cannot_be_used_is_named_by_field(addressed, statements, named):
-    (error,) = broken_rules(AnswerReply(addressed=addressed, statements=statements))
-    assert error.startswith(f"{named}: ")
+def test_a_bad_sentence_of_a_summary_is_left_out_and_costs_nothing_else(bad):
+    said = {"addressed": True, "quotes": [GIVEN, {"chunk": 1}], "summary": [bad, SENTENCE]}
+    reply = AnswerReply.model_validate(said)
+    assert reply.quotes == [QUOTE]
+    assert [sentence.text for sentence in reply.summary] == [SENTENCE["text"]]
