@@ -108,6 +108,8 @@ class NoteKind(StrEnum):
     DOCUMENT_SILENT = "document_silent"
     FOUND_IN = "found_in"
     ASKED_OF_EACH = "asked_of_each"
+    MODEL_REPLY_UNUSED = "model_reply_unused"
+    MODEL_DECLINED = "model_declined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,7 @@ class Refusal:
     nearest_clauses: tuple[SupportingClause, ...]
     absence: AbsenceEvidence
     declined_by_model: bool = False
-    """Whether the gate passed, and the answer model found no answer in the clauses."""
+    """Whether the gate passed, and neither the answer model nor local evidence found an answer."""
     nearest_names: tuple[str, ...] = ()
     """Names that documents bear, when the question asks for one by a name that none bears."""
 

@@ -240,7 +240,10 @@ async def test_a_client_that_leaves_ends_the_call_of_the_model(stubs, server, tm
 
 @pytest.mark.parametrize(
     ("task", "text"),
-    [*((task, "no JSON") for task in TASKS), *(("rewrite", text) for text in ("", "{}", '{"text": '))],
+    [
+        *((task, "no JSON") for task in TASKS if CONTRACTS[task] != "answer"),
+        *(("rewrite", text) for text in ("", "{}", '{"text": ')),
+    ],
 )
 async def test_a_contract_broken_twice_fails_after_one_repair(stubs, server, tmp_path, task, text):
     server.respond = lambda request: Says(text) if contract_of(request) != "grade" else SAYS(request)

@@ -194,6 +194,7 @@ async def check_query(stack: Stack, case: Case) -> None:
 
 async def check_answer(stack: Stack, answered: QueryResponse | Failure, played: Played, case: Case) -> None:
     if isinstance(answered, Failure):
+        assert answered.reason != "CONTRACT_FAILED"
         assert_explained(answered, played, "answer")
     else:
         await assert_true(stack, answered, played, case)
@@ -292,10 +293,20 @@ async def assert_true(stack: Stack, response: QueryResponse, played: Played, cas
     if response.HasField("refusal"):
         assert_refusal(response, played, case)
     else:
-        last = played.last("answer")
-        assert last is not None
-        assert last.name in WELL_FORMED, f"{last} gave an answer"
-        assert response.statements
+        assert_answer(response, played)
+
+
+def assert_answer(response: QueryResponse, played: Played) -> None:
+    """An answer is a model's, or says that extracts stand in for its reply."""
+    last = played.last("answer")
+    assert last is not None
+    assert response.statements
+    kinds = [note.kind for note in response.notes]
+    stood_in = answer_pb2.NOTE_KIND_MODEL_REPLY_UNUSED in kinds
+    if last.sound or last.name not in WELL_FORMED:
+        assert stood_in != last.sound, last
+    assert (response.metadata.model == "extractive") == stood_in
+    assert not (stood_in and response.summary)
 
 
 def assert_refusal(response: QueryResponse, played: Played, case: Case) -> None:
@@ -307,10 +318,11 @@ def assert_refusal(response: QueryResponse, played: Played, case: Case) -> None:
         assert case.gate
         assert not response.refusal.gate.passed
         return
-    assert reason == answer_pb2.REFUSAL_REASON_VALIDATION_FAILED
+    assert reason == answer_pb2.REFUSAL_REASON_CONFIDENCE_TOO_LOW
     assert last.name in WELL_FORMED, f"{last} gave a refusal"
     assert not last.sound, "a sound answer was refused"
     assert response.refusal.gate.passed
+    assert response.refusal.declined_by_model
 
 
 async def assert_snippets(stack: Stack, snippets, *, flag: bool) -> None:

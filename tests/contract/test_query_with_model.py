@@ -16,7 +16,7 @@ from inference.tokens import estimate
 from tests.contract.model_stack import Stubs, answering, failure_of, index_of
 from tests.contract.retrieval_index import Text
 from tests.contract.traces import kept_spans
-from tests.fakes.behaviours import Behaviour, Fails, Hangs, json_reply
+from tests.fakes.behaviours import Behaviour, Fails, Hangs, Says, json_reply
 from tests.fakes.model_server import ModelServer
 from tests.fakes.prompts import contract_of, read
 from tests.fakes.renderer import Renderer
@@ -316,40 +316,79 @@ def _one_chunk(answer: Behaviour) -> Callable[[Request], Behaviour]:
     "quote",
     [("c1", "This Agreement is governed by the laws of Delaware."), ("c7", LAW_SENTENCE), ("c1", "")],
 )
-async def test_an_answer_without_a_statement_that_stands_is_refused(stubs, server, tmp_path, quote):
+async def test_a_reply_without_a_quote_that_stands_gives_way_to_extracts_and_says_so(
+    stubs, server, tmp_path, quote
+):
     server.respond = _one_chunk(answers(quote, summary=("Governed by the laws of Illinois.",)))
     response = await stubs.queries.Query(QueryRequest(query=LAW))
-    refusal = response.refusal
-    assert refusal.reason == answer_pb2.REFUSAL_REASON_VALIDATION_FAILED
-    assert refusal.message == "This is not addressed in the provided documents."
-    assert (refusal.gate.passed, refusal.declined_by_model) == (True, False)
+    assert_extracts(response, answer_pb2.NOTE_KIND_MODEL_REPLY_UNUSED)
     assert response.metadata.dropped_statements == 1
-    assert [entry["refusal_reason"] for entry in records(tmp_path)] == ["validation_failed"]
+    assert [entry["refusal_reason"] for entry in records(tmp_path)] == [None]
 
 
-async def test_a_model_that_finds_no_answer_is_taken_at_its_word_and_never_quoted(stubs, server, tmp_path):
-    server.respond = when(
-        "answer", json_reply({"addressed": False, "quotes": [], "summary": [], "why": "EVIL"})
-    )
-    response = await stubs.queries.Query(QueryRequest(query=LAW))
+def assert_extracts(response, note: int) -> None:
+    """What the product says without a model, as nobody's words but the documents', and why."""
+    assert any(LAW_SENTENCE in statement.text for statement in response.statements)
+    assert note in [one.kind for one in response.notes]
+    assert not response.summary
+    assert (response.metadata.model, response.metadata.prompt_version) == ("extractive", "")
+    assert {one.certificate.model for one in response.citations} == {"extractive"}
+    assert [stage.stage for stage in response.usage] == ["grade", "answer"]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "outcome"), [(0.0, answer_pb2.OUTCOME_ANSWERED), (1.0, answer_pb2.OUTCOME_RELATED)]
+)
+async def test_extracts_in_the_place_of_a_reply_come_to_what_they_do_without_a_model(
+    index, server, tmp_path, threshold, outcome
+):
+    server.respond = when("answer", Says("I am sorry."))
+    async with answering(index, tmp_path, server.url, answer_threshold=threshold) as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert_extracts(response, answer_pb2.NOTE_KIND_MODEL_REPLY_UNUSED)
+    assert response.outcome == outcome
+
+
+DECLINED = json_reply({"addressed": False, "quotes": [], "summary": [], "why": "EVIL"})
+
+
+async def test_a_model_that_declines_is_not_believed_against_local_evidence(index, server, tmp_path):
+    server.respond = when("answer", DECLINED)
+    async with answering(index, tmp_path, server.url, answer_threshold=0.0) as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=LAW, debug=True))
+    assert_extracts(response, answer_pb2.NOTE_KIND_MODEL_DECLINED)
+    assert response.outcome == answer_pb2.OUTCOME_RELATED
+    assert response.debug.explanation.HasField("probability")
+    assert "EVIL" not in str(response)
+
+
+async def test_a_model_that_declines_is_believed_where_local_evidence_is_weak_and_never_quoted(
+    index, server, tmp_path
+):
+    server.respond = when("answer", DECLINED)
+    async with answering(index, tmp_path, server.url, answer_threshold=1.0) as stubs:
+        response = await stubs.queries.Query(QueryRequest(query=LAW))
     refusal = response.refusal
     assert refusal.reason == answer_pb2.REFUSAL_REASON_CONFIDENCE_TOO_LOW
     assert refusal.declined_by_model
     assert "found no answer in them" in refusal.missing
     assert refusal.nearest_clauses
     assert "EVIL" not in str(response)
+    assert (response.metadata.model, response.metadata.prompt_version) == ("gpt-4.1", "answer/3")
     assert [stage.stage for stage in response.usage] == ["grade", "answer"]
     (entry,) = records(tmp_path)
     assert (entry["outcome"], entry["refusal_reason"]) == ("refused", "confidence_too_low")
 
 
-async def test_a_reply_that_breaks_the_contract_twice_is_an_error_and_no_refusal(stubs, server, tmp_path):
+async def test_a_reply_that_breaks_the_contract_twice_gives_way_to_extracts_and_is_paid_for(
+    stubs, server, tmp_path
+):
     server.respond = when("answer", json_reply({"addressed": True, "quotes": [], "summary": []}))
-    failed = await failure(stubs.queries.Query(QueryRequest(query=LAW)))
-    assert failed.kind == ("UNAVAILABLE", "CONTRACT_FAILED")
+    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    assert_extracts(response, answer_pb2.NOTE_KIND_MODEL_REPLY_UNUSED)
     assert asked(server) == ["grade", "answer", "answer"]
     (entry,) = records(tmp_path)
-    assert (entry["outcome"], entry["error_reason"], entry["answer"]) == ("error", "CONTRACT_FAILED", "")
+    assert entry["outcome"] in ("answered", "related")
     assert (entry["tokens_input"], entry["tokens_output"]) == (33, 21)
 
 
@@ -514,11 +553,17 @@ async def test_the_spans_of_an_answer_are_those_that_the_documentation_lists(stu
 
 
 async def test_the_trace_of_a_refusal_names_its_reason(stubs, server, spans):
-    server.respond = when("answer", law_quoted("The fee is USD 7.", quote="Nobody ever wrote this."))
-    response = await stubs.queries.Query(QueryRequest(query=LAW))
+    server.respond = when("grade", graded(lambda _: 0))
+    await stubs.queries.Query(QueryRequest(query=LAW))
     (render,) = [one for one in spans.get_finished_spans() if one.name == "render"]
-    assert response.refusal.reason == answer_pb2.REFUSAL_REASON_VALIDATION_FAILED
-    assert render.attributes["clausegate.refusal_reason"] == "validation_failed"
+    assert render.attributes["clausegate.refusal_reason"] == "confidence_too_low"
+
+
+async def test_the_span_of_weighing_extracts_names_who_did(stubs, server, spans):
+    server.respond = when("answer", Says("I am sorry."))
+    await stubs.queries.Query(QueryRequest(query=LAW))
+    (weigh,) = [one for one in spans.get_finished_spans() if one.name == "weigh"]
+    assert set(weigh.attributes) == attributes_of_span("weigh")
 
 
 LONG = Text(

@@ -74,7 +74,6 @@ async def test_a_stream_over_sse_ends_with_the_same_answer(model, http):
         (Fails(503), 503, "UPSTREAM_UNAVAILABLE"),
         (Fails(429, retry_after=7), 429, "MODEL_RATE_LIMITED"),
         (Fails(401, message="the key of somebody"), 502, "MODEL_REJECTED"),
-        (Says("no JSON"), 502, "CONTRACT_FAILED"),
     ],
 )
 async def test_a_failing_model_is_a_problem_with_a_reason(model, http, behaviour, status, reason):

@@ -19,7 +19,7 @@ from tests.e2e.corpus import GOVERNING_LAW
 from tests.e2e.models import model_in_thread
 from tests.e2e.processes import READY_SECONDS, clausegate, running, wait_until
 from tests.fakes.behaviours import Fails, Vectors, json_reply
-from tests.fakes.prompts import contract_of
+from tests.fakes.prompts import contract_of, read
 from tests.fakes.renderer import Renderer
 from tests.fakes.weaviate_server import WeaviateServer
 
@@ -98,7 +98,7 @@ def others(http, model):
     model.respond = lambda asked: silent(asked) if asked.is_chat else Vectors(dimensions=8)
     assert "refusal" in http.post("/v1/query", json={"query": GOVERNING_LAW}).json()
     model.respond = lambda asked: inventing(asked) if asked.is_chat else Vectors(dimensions=8)
-    assert "refusal" in http.post("/v1/query", json={"query": GOVERNING_LAW}).json()
+    assert http.post("/v1/query", json={"query": GOVERNING_LAW}).json()["statements"]
     model.respond = lambda asked: Fails(400) if asked.is_chat else Vectors(dimensions=8)
     assert http.post("/v1/query", json={"query": GOVERNING_LAW}).status_code == 502
     model.respond = behaving
@@ -117,9 +117,8 @@ def behaving(asked):
 
 
 def silent(asked):
-    """A model that grades well and finds no answer."""
-    unaddressed = json_reply({"addressed": False, "quotes": [], "summary": []})
-    return unaddressed if contract_of(asked) == "answer" else Renderer()(asked)
+    """A model to which no passage is relevant."""
+    return json_reply({"grades": [{"chunk": handle, "grade": 0} for handle in read(asked).passages]})
 
 
 def inventing(asked):

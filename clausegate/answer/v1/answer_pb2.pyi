@@ -95,6 +95,14 @@ class _NoteKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     """The question names no document, and passages that bear on it were found in several."""
     NOTE_KIND_ASKED_OF_EACH: _NoteKind.ValueType  # 17
     """The question asks for each of many documents: how many of those asked answer it, and how many were not asked."""
+    NOTE_KIND_MODEL_REPLY_UNUSED: _NoteKind.ValueType  # 18
+    """The answer model's reply could not be used, since it broke its contract or none of its quotes stands in the
+    documents: the statements are extracts, as without a model.
+    """
+    NOTE_KIND_MODEL_DECLINED: _NoteKind.ValueType  # 19
+    """The answer model found no answer in the clauses, and local evidence did: the statements are extracts, and only
+    possibly related.
+    """
 
 class NoteKind(_NoteKind, metaclass=_NoteKindEnumTypeWrapper):
     """What a note is about."""
@@ -137,6 +145,14 @@ NOTE_KIND_FOUND_IN: NoteKind.ValueType  # 16
 """The question names no document, and passages that bear on it were found in several."""
 NOTE_KIND_ASKED_OF_EACH: NoteKind.ValueType  # 17
 """The question asks for each of many documents: how many of those asked answer it, and how many were not asked."""
+NOTE_KIND_MODEL_REPLY_UNUSED: NoteKind.ValueType  # 18
+"""The answer model's reply could not be used, since it broke its contract or none of its quotes stands in the
+documents: the statements are extracts, as without a model.
+"""
+NOTE_KIND_MODEL_DECLINED: NoteKind.ValueType  # 19
+"""The answer model found no answer in the clauses, and local evidence did: the statements are extracts, and only
+possibly related.
+"""
 Global___NoteKind: typing_extensions.TypeAlias = NoteKind
 
 class _RefusalReason:
@@ -150,11 +166,13 @@ class _RefusalReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._
     REFUSAL_REASON_NO_CHUNKS_RETRIEVED: _RefusalReason.ValueType  # 1
     """Nothing was retrieved."""
     REFUSAL_REASON_CONFIDENCE_TOO_LOW: _RefusalReason.ValueType  # 2
-    """Nothing retrieved is relevant enough."""
+    """Nothing retrieved is relevant enough, or neither the answer model nor local evidence found an answer in it."""
     REFUSAL_REASON_EMPTY_CONTEXT_AFTER_BUDGET: _RefusalReason.ValueType  # 3
     """No relevant clause fits the token budget."""
     REFUSAL_REASON_VALIDATION_FAILED: _RefusalReason.ValueType  # 4
-    """No statement kept its quotes through verification."""
+    """No extract stands in the stored text any more. A model's reply that cannot be used is no refusal, see
+    `NOTE_KIND_MODEL_REPLY_UNUSED`.
+    """
     REFUSAL_REASON_NO_DOCUMENT_NAMED: _RefusalReason.ValueType  # 5
     """The question asks for a document by a name that none of those searched bears. Nothing was searched, and no model
     was asked.
@@ -168,11 +186,13 @@ REFUSAL_REASON_UNSPECIFIED: RefusalReason.ValueType  # 0
 REFUSAL_REASON_NO_CHUNKS_RETRIEVED: RefusalReason.ValueType  # 1
 """Nothing was retrieved."""
 REFUSAL_REASON_CONFIDENCE_TOO_LOW: RefusalReason.ValueType  # 2
-"""Nothing retrieved is relevant enough."""
+"""Nothing retrieved is relevant enough, or neither the answer model nor local evidence found an answer in it."""
 REFUSAL_REASON_EMPTY_CONTEXT_AFTER_BUDGET: RefusalReason.ValueType  # 3
 """No relevant clause fits the token budget."""
 REFUSAL_REASON_VALIDATION_FAILED: RefusalReason.ValueType  # 4
-"""No statement kept its quotes through verification."""
+"""No extract stands in the stored text any more. A model's reply that cannot be used is no refusal, see
+`NOTE_KIND_MODEL_REPLY_UNUSED`.
+"""
 REFUSAL_REASON_NO_DOCUMENT_NAMED: RefusalReason.ValueType  # 5
 """The question asks for a document by a name that none of those searched bears. Nothing was searched, and no model
 was asked.
@@ -653,7 +673,9 @@ class Refusal(google.protobuf.message.Message):
     is of all, and how to search all.
     """
     declined_by_model: builtins.bool
-    """Whether the gate passed, and the answer model, shown the clauses, found no answer in them."""
+    """Whether the gate passed, and neither the answer model, shown the clauses, nor local evidence found an answer in
+    them.
+    """
     @property
     def gate(self) -> Global___GateDecision:
         """What the gate decided."""
@@ -758,7 +780,9 @@ class Metadata(google.protobuf.message.Message):
     token_encoding: builtins.str
     """How the tokens were counted: the encoding's name, or `estimate`."""
     model: builtins.str
-    """The chat model that wrote the answer; `extractive` without one."""
+    """The chat model that chose the quotes, or declined; `extractive` without one, and where extracts stand in for its
+    reply.
+    """
     grader: builtins.str
     """What graded the candidates: `local`, a model's name, or empty when grading was off."""
     index_revision: builtins.str

@@ -221,7 +221,9 @@ class DebugExplanation(google.protobuf.message.Message):
 
     @property
     def signs(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugSign]:
-        """What the probability of an answer was worked out from, by name; empty when a model graded, or nobody."""
+        """What the probability of an answer was worked out from, by name; empty when a model graded, or nobody,
+        unless extracts were weighed in the place of its answer.
+        """
 
     @property
     def dropped_summary_sentences(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DebugDropped]:
@@ -420,7 +422,9 @@ class DebugStage(google.protobuf.message.Message):
     NAME_FIELD_NUMBER: builtins.int
     LATENCY_MS_FIELD_NUMBER: builtins.int
     name: builtins.str
-    """`retrieve`, `grade`, `gate`, `definitions`, `budget`, `answer`, `verify` or `refuse`."""
+    """`retrieve`, `grade`, `gate`, `definitions`, `budget`, `answer`, `weigh`, `verify` or
+    `refuse`.
+    """
     latency_ms: builtins.float
     """Milliseconds."""
     def __init__(

@@ -108,7 +108,7 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """
     ERROR_REASON_CONTRACT_FAILED: _ErrorReason.ValueType  # 29
     """UNAVAILABLE: the model's reply does not keep its contract, nor does the one repair attempt. Example: no JSON,
-    a missing field, fewer queries than asked for.
+    a missing field, fewer queries than asked for. A query does not fail with it: extracts stand in.
     """
     ERROR_REASON_BUDGET_EXCEEDED: _ErrorReason.ValueType  # 30
     """FAILED_PRECONDITION: the next model call could cost more than `max_cost_usd` leaves, or its model has no price
@@ -254,7 +254,7 @@ the deadline. `RetryInfo` says when to try again.
 """
 ERROR_REASON_CONTRACT_FAILED: ErrorReason.ValueType  # 29
 """UNAVAILABLE: the model's reply does not keep its contract, nor does the one repair attempt. Example: no JSON,
-a missing field, fewer queries than asked for.
+a missing field, fewer queries than asked for. A query does not fail with it: extracts stand in.
 """
 ERROR_REASON_BUDGET_EXCEEDED: ErrorReason.ValueType  # 30
 """FAILED_PRECONDITION: the next model call could cost more than `max_cost_usd` leaves, or its model has no price

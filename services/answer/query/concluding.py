@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from services.answer.answers import Answer, GateDecision, GateRule, RefusalReason
 from services.answer.corpus import Found
-from services.answer.query.drafting import Drafting
+from services.answer.query.drafting import Drafting, WithoutReply
 from services.answer.query.judging import Judge
+from services.answer.query.notes import MODEL_DECLINED, MODEL_REPLY_UNUSED
 from services.answer.query.progress import Progress
 from services.answer.records.tasks import Task
 
@@ -43,8 +46,33 @@ class Concluding:
     ) -> Answer | RefusalReason:
         """The verified answer, or why there is none."""
         if decision.passed:
-            return await self._drafting.draft(task, progress, found)
+            drafted = await self._drafting.draft(task, progress, found)
+            if isinstance(drafted, WithoutReply):
+                return await self._extract(progress, found, drafted)
+            return drafted
         if found.names_only_unknown:
             return RefusalReason.NO_DOCUMENT_NAMED
         nothing = decision.rule is GateRule.NOTHING_RETRIEVED
         return RefusalReason.NO_CHUNKS_RETRIEVED if nothing else RefusalReason.CONFIDENCE_TOO_LOW
+
+    async def _extract(self, progress: Progress, found: Found, left: WithoutReply) -> Answer | RefusalReason:
+        """What the product says without a model, where the model has said nothing, and a note why.
+
+        A model that finds no answer is believed where local evidence finds none either.
+        """
+        draft = left.draft
+        with progress.stage("weigh") as span:
+            weighed = await self.judge.weigh(found, draft.kept)
+            progress.ranked_sentences = weighed.sentences
+            progress.signs, progress.estimate = weighed.signs, weighed.estimate
+            span.set_attribute("clausegate.grader", weighed.grader)
+        is_answer = self._drafting.is_answer(progress, draft)
+        if left.declined and not is_answer:
+            return RefusalReason.CONFIDENCE_TOO_LOW
+        is_answer = False if left.declined else is_answer
+        draft = replace(draft, is_answer=is_answer, calibrated=found.background.calibrated)
+        answer = await self._drafting.extract(progress, draft)
+        if isinstance(answer, RefusalReason):
+            return answer
+        note = MODEL_DECLINED if left.declined else MODEL_REPLY_UNUSED
+        return replace(answer, notes=(note, *answer.notes))

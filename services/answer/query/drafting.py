@@ -1,13 +1,14 @@
 """From kept passages to a verified answer: definitions, budget, statements, verification.
 
 The statements are extracts, or the quotes of a chat model where one is configured. What code adds, such as
-definitions, clauses and notes, is the same for both.
+definitions, clauses and notes, is the same for both. A model that answers nothing leaves a draft behind, from
+which extracts can be made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from corpus.chunks import Chunk
 from corpus.definitions import Definition
@@ -16,10 +17,10 @@ from services.answer.answers import Answer, Outcome, RefusalReason
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import format_chunk, format_entry
 from services.answer.contracts.answer import CONTRACT
-from services.answer.contracts.completion import Completer
+from services.answer.contracts.completion import Completer, ContractFailed
 from services.answer.corpus import Found, ResolvedDefinition
 from services.answer.evidence.budget import pack
-from services.answer.evidence.extraction import ScoredSentence, choose_sentences, leading, rank_sentences
+from services.answer.evidence.extraction import ScoredSentence, leading, rank_sentences
 from services.answer.evidence.policy import Policy
 from services.answer.query import answering, defining, stating
 from services.answer.query.answering import Asked, Reply
@@ -29,8 +30,17 @@ from services.answer.query.progress import Progress
 from services.answer.query.summarising import Summary, summarised
 from services.answer.records.tasks import Task
 from services.answer.sentences import Sentence, said_by, whole
-from services.answer.verification.citing import Citations, Origin, check_live
+from services.answer.verification.citing import EXTRACTIVE, Citations, Origin, check_live
 from services.answer.verification.signing import Signer
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutReply:
+    """A draft to which the answer model has said nothing that can be used."""
+
+    draft: Draft
+    declined: bool
+    """Whether it said that the passages do not answer; else nothing of its reply could be used."""
 
 
 class Drafting:
@@ -50,26 +60,43 @@ class Drafting:
         self._policy = policy
         self._signer = signer
 
-    async def draft(self, task: Task, progress: Progress, found: Found) -> Answer | RefusalReason:
+    async def draft(
+        self, task: Task, progress: Progress, found: Found
+    ) -> Answer | RefusalReason | WithoutReply:
         """The verified answer from the kept passages of a query, or why there is none.
 
-        Raises what `Completer.ask` raises: a model that fails is an error, and nothing stands in for it; and
+        Raises what `Completer.ask` raises but `ContractFailed`: a model that cannot be asked is an error; and
         `DocumentReplaced` when a document that was to be quoted was replaced meanwhile.
         """
         definitions = await self._define(progress, found)
         draft = self._fit(progress, found, definitions)
         if not draft.kept:
             return RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET
-        if self._completer.configured:
-            reply = await self._ask(task, progress, draft)
-            if not reply.addressed:
-                return RefusalReason.CONFIDENCE_TOO_LOW
-            answer = await self._verify(progress, draft, reply)
-        else:
-            fitted = draft.kept == progress.kept
-            sentences = progress.sentences if fitted else _sentences(choose_sentences(draft.kept, found))
-            answer = await self._verify(progress, draft, sentences)
+        if not self._completer.configured:
+            if draft.kept != progress.kept:
+                progress.ranked_sentences = rank_sentences(draft.kept, found)
+            return await self.extract(progress, replace(draft, is_answer=self.is_answer(progress, draft)))
+        reply = await self._ask(task, progress, draft)
+        if reply is None or not reply.addressed:
+            return WithoutReply(draft, declined=reply is not None)
+        answer = await self._verify(progress, draft, reply)
+        return answer if answer.statements else WithoutReply(draft, declined=False)
+
+    async def extract(self, progress: Progress, draft: Draft) -> Answer | RefusalReason:
+        """The best of the ranked sentences, verified, whether or not a model was asked before."""
+        progress.model, progress.prompt_version = EXTRACTIVE, ""
+        answer = await self._verify(progress, draft, _sentences(leading(progress.ranked_sentences)))
         return answer if answer.statements else RefusalReason.VALIDATION_FAILED
+
+    def is_answer(self, progress: Progress, draft: Draft) -> bool | None:
+        """Whether local evidence takes the extracts for an answer; None where there is none."""
+        estimate = progress.estimate
+        if estimate is None:
+            return None
+        if draft.asked_definitions():
+            return True
+        limit = self._policy.answered_from
+        return estimate.probability >= (estimate.answered_from if limit is None else limit)
 
     async def _define(self, progress: Progress, found: Found) -> tuple[ResolvedDefinition, ...]:
         """The definitions of terms that the question uses, or what may be quoted: by a model, anything."""
@@ -78,8 +105,8 @@ class Drafting:
             if self._completer.configured:
                 passages = tuple(whole(graded.candidate.chunk) for graded in kept)
             else:
-                ranked = progress.ranked_sentences or rank_sentences(kept, found)
-                passages = progress.sentences = _sentences(leading(ranked))
+                ranked = progress.ranked_sentences = progress.ranked_sentences or rank_sentences(kept, found)
+                passages = _sentences(leading(ranked))
             quoted = [_quoted_sentence(passage) for passage in passages]
             resolved = progress.resolved = await self._retrieval.find_definitions(
                 progress.question, found, passages, depth
@@ -107,27 +134,19 @@ class Drafting:
             progress.budget = replace(packed.report, final_tokens=packed.report.final_tokens + tokens)
             span.set_attribute("clausegate.context_tokens", progress.budget.final_tokens)
         calibrated = not question.grading or (progress.gate is not None and progress.gate.calibrated)
-        draft = Draft(question.query, packed.kept, fitting, calibrated)
-        return replace(draft, is_answer=self._is_answer(progress, draft))
+        return Draft(question.query, packed.kept, fitting, calibrated)
 
-    def _is_answer(self, progress: Progress, draft: Draft) -> bool | None:
-        """See `Draft.is_answer`: a model that answers has read the passages, so their grades tell."""
-        estimate = progress.estimate
-        if self._completer.configured or estimate is None:
-            return None
-        if draft.asked_definitions():
-            return True
-        limit = self._policy.answered_from
-        return estimate.probability >= (estimate.answered_from if limit is None else limit)
-
-    async def _ask(self, task: Task, progress: Progress, draft: Draft) -> Reply:
-        """What the answer model says."""
+    async def _ask(self, task: Task, progress: Progress, draft: Draft) -> Reply | None:
+        """What the answer model says; None when its reply breaks the contract after its repair, too."""
         progress.prompt_version = CONTRACT.version
         chunks = [graded.candidate.chunk for graded in draft.kept]
         chunks += [defining.as_chunk(resolved.definition) for resolved in draft.definitions]
         with progress.stage("answer") as span:
             asked = Asked(draft.question, summary=self._policy.summary)
-            reply = await answering.ask(self._completer, task, asked, chunks)
+            try:
+                reply = await answering.ask(self._completer, task, asked, chunks)
+            except ContractFailed:
+                return None
             span.set_attribute("clausegate.quotes", len(reply.quotes))
         progress.model = reply.model
         return reply

@@ -106,6 +106,13 @@ class Judge:
             calibrated=ranking.by_model or found.background.calibrated,
         )
 
+    async def weigh(self, found: Found, kept: Sequence[GradedCandidate]) -> Ranking:
+        """Local evidence for what a chat model has graded: the sentences of `kept`, and what they come to."""
+        grades = await self._grader.grade(found)
+        read = {graded.candidate.chunk.chunk_id: graded.candidate for graded in grades.ranked}
+        own = [replace(graded, candidate=read[graded.candidate.chunk.chunk_id]) for graded in kept]
+        return _with_signs(Ranking(grades.ranked, (), tuple(own), grades.grader), found)
+
     async def _ask(self, task: Task, question: Question, found: Found) -> Grades:
         grade = grade_each if self._policy.grading is Grading.EACH else grade_together
         chunks = [candidate.chunk for candidate in found.candidates]
@@ -114,11 +121,16 @@ class Judge:
     async def _grade_locally(self, found: Found) -> Ranking:
         grades = await self._grader.grade(found)
         ranking = replace(self._keep(grades.ranked, grades.grader), failure=grades.failure)
-        sentences = rank_sentences(ranking.kept, found)
-        signs = signs_of(sentences, ranking.ranked, found)
-        told = calibration_of(signs).estimate(signs) if signs else None
-        return replace(ranking, sentences=sentences, signs=signs, estimate=told)
+        return _with_signs(ranking, found)
 
     def _keep(self, ranked: Sequence[GradedCandidate], grader: str) -> Ranking:
         strong = grading.keep(ranked, self._policy.keep_ratio, len(ranked))
         return Ranking(tuple(ranked), strong, strong[: self._policy.keep_at_most], grader)
+
+
+def _with_signs(ranking: Ranking, found: Found) -> Ranking:
+    """The ranking with the sentences of what is kept, and how probable it is that the first one answers."""
+    sentences = rank_sentences(ranking.kept, found)
+    signs = signs_of(sentences, ranking.ranked, found)
+    told = calibration_of(signs).estimate(signs) if signs else None
+    return replace(ranking, sentences=sentences, signs=signs, estimate=told)

@@ -233,6 +233,12 @@ UNCALIBRATED = Note(
 )
 
 
+MODEL_REPLY_UNUSED = Note(
+    NoteKind.MODEL_REPLY_UNUSED, "The model's reply could not be used: these are extracts."
+)
+MODEL_DECLINED = Note(NoteKind.MODEL_DECLINED, "The model found no answer in these passages.")
+
+
 def _count(number: int, thing: str, of: str = "") -> str:
     return f"{number:,} {thing}{'s' if number > 1 else ''}{of}" if number else ""
 

@@ -21,7 +21,6 @@ from services.answer.evidence.probability import Estimate, Signs
 from services.answer.query.stating import Dropped
 from services.answer.questions import Question
 from services.answer.records.tracking import Run
-from services.answer.sentences import Sentence
 
 
 @dataclass(slots=True)
@@ -36,7 +35,7 @@ class Progress:
     ranked: tuple[GradedCandidate, ...] = ()
     kept: tuple[GradedCandidate, ...] = ()
     ranked_sentences: tuple[ScoredSentence, ...] = ()
-    """See `Ranking.sentences`."""
+    """The sentences of the kept passages, best first; none where a model answers."""
     signs: Signs = field(default_factory=dict)
     """What the estimate was worked out from."""
     estimate: Estimate | None = None
@@ -51,8 +50,6 @@ class Progress:
     """What would be kept if there were no bound of how many."""
     packed: tuple[GradedCandidate, ...] | None = None
     """What fitted the budget; None before."""
-    sentences: tuple[Sentence, ...] = ()
-    """The sentences of the kept passages that answer best; none where a model answers."""
     resolved: tuple[ResolvedDefinition, ...] = ()
     """Definitions that were found."""
     defined: tuple[ResolvedDefinition, ...] = ()
