@@ -16,6 +16,7 @@ from services.answer.contracts.answer import GivenSentence
 from services.answer.query.stating import Dropped, Left, Stated, Why
 from services.answer.verification.lint import (
     LintRule,
+    joined_halves,
     lint,
     replaced_words,
     says_something,
@@ -73,6 +74,8 @@ def _fault(text: str, quotes: Sequence[Left], question: str) -> tuple[Why, tuple
     rules = dict.fromkeys(finding.rule for finding in lint(text, readings))
     if unknown_beginnings(text, readings, question):
         rules[LintRule.NAME] = None
+    if joined_halves(text, [" ".join(quote.readings) for quote in quotes]):
+        rules[LintRule.RELATION] = None
     if replaced_words(text, readings):
         rules[LintRule.UNSUPPORTED_WORDS] = None
     if rules:

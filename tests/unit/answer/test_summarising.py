@@ -13,6 +13,8 @@ from tests.lies import lies
 
 LAW = "This Agreement is governed by the laws of the State of Illinois."
 FEE = "The Licensee shall pay a monthly display fee of USD 120 for each Device."
+SPLICE = "The Vendor owns derived data and the Subscriber owns raw data."
+TWO = "The Vendor pays USD 50 and the Licensee pays USD 70."
 HEADER, ROW = "Market | Fee per User per month (USD)", "Northgate Level 1 | 58.00"
 NOTICE = "Tarnholm may audit the Subscriber's records on no less than thirty (30) days' prior written notice."
 
@@ -32,33 +34,238 @@ def summary(text: str, *quotes: str | tuple[str, ...], question: str = "What is 
 
 
 TRUE = [
-    ("USD 58.00 per user and month.", [(HEADER, ROW)]),
-    ("The fee is USD 58 for each user a month.", [(HEADER, ROW)]),
-    ("Thirty days.", [NOTICE]),
-    ("USD 58.00 for each user a month.", [(HEADER, ROW)]),
-    ("An audit needs at least 30 days' written notice.", [NOTICE]),
-    ("Illinois law governs.", [LAW]),
-    ("Governed by the laws of Illinois.", [LAW]),
-    ("USD 120 a month for each Device; Illinois law governs.", [FEE, LAW]),
     (
+        "What does display cost?",
+        "USD 58.00 per user and month.",
+        [("Market | Fee per User per month (USD)", "Northgate Level 1 | 58.00")],
+    ),
+    (
+        "What does display cost?",
+        "The fee is USD 58.00 for each user a month.",
+        [("Market | Fee per User per month (USD)", "Northgate Level 1 | 58.00")],
+    ),
+    (
+        "How much notice does an audit need?",
+        "An audit needs at least 30 days' written notice.",
+        [
+            (
+                "Tarnholm may audit the Subscriber's records on no less than thirty (30) days' prior"
+                " written notice."
+            )
+        ],
+    ),
+    (
+        "How much notice does an audit need?",
+        "Thirty days.",
+        [
+            (
+                "Tarnholm may audit the Subscriber's records on no less than thirty (30) days' prior"
+                " written notice."
+            )
+        ],
+    ),
+    (
+        "How long must records be kept?",
+        "Records must be kept for three years.",
+        [
+            (
+                "The Subscriber shall keep complete records of its use of the Information for a period of"
+                " three (3) years."
+            )
+        ],
+    ),
+    (
+        "Can we share the data with affiliates?",
+        "The Licensee may share the Data with its Affiliates.",
+        ["The Licensee may share the Data with its Affiliates."],
+    ),
+    (
+        "Can we share the data with affiliates?",
         "The Licensee may not share the Data with third parties.",
         ["The Licensee shall not share the Data with any third party for commercial purposes."],
     ),
     (
+        "Who may end the contract?",
         "Either party can terminate on 90 days' notice.",
-        ["Either party may terminate this Agreement upon ninety (90) days' prior written notice."],
+        [
+            (
+                "Either party may terminate this Agreement without cause upon ninety (90) days' prior"
+                " written notice to the other party."
+            )
+        ],
     ),
     (
-        "Any amount not paid when due bears interest of 1.5% a month.",
-        ["Any amount not paid when due shall bear interest at one and one-half percent (1.5%) per month."],
+        "Which law governs?",
+        "The law of Illinois governs the agreement.",
+        ["This Agreement is governed by and construed under the laws of the State of Illinois."],
     ),
+    (
+        "Which law governs?",
+        "Illinois law.",
+        ["This Agreement is governed by and construed under the laws of the State of Illinois."],
+    ),
+    (
+        "When does it start?",
+        "It starts on 1 January 2024.",
+        ["This Agreement commences on January 1, 2024 (the “Effective Date”)."],
+    ),
+    (
+        "What if we pay late?",
+        "Late payments bear interest of 1.5% a month.",
+        [
+            (
+                "Any amount not paid when due shall bear interest at the rate of one and one-half percent"
+                " (1.5%) per month."
+            )
+        ],
+    ),
+    (
+        "What is the cap on liability?",
+        "Liability is capped at the fees paid in the twelve months before the claim.",
+        [
+            (
+                "In no event shall either party's aggregate liability exceed the fees paid by the Licensee"
+                " in the twelve (12) months preceding the claim."
+            )
+        ],
+    ),
+    (
+        "Do we have to return the data?",
+        "All copies have to be returned or destroyed within 30 days after termination.",
+        [
+            (
+                "Within thirty (30) days after termination, the Licensee shall return or destroy all"
+                " copies of the Data."
+            )
+        ],
+    ),
+    (
+        "Is sublicensing allowed?",
+        "Sublicensing is forbidden without the Licensor's prior written consent.",
+        ["The Licensee shall not sublicense the Data without the prior written consent of the Licensor."],
+    ),
+    (
+        "What is a non-professional?",
+        "A Non-Professional is a natural person who uses the data for private purposes only.",
+        [
+            (
+                "“Non-Professional” means a natural person who uses the Information solely for personal,"
+                " non-business purposes."
+            )
+        ],
+    ),
+    (
+        "May we use the logo?",
+        "The Distributor may use the trade marks during the term with prior approval.",
+        [
+            (
+                "During the Term, and subject to prior written approval, the Distributor may use the Trade"
+                " Marks to promote the Products."
+            )
+        ],
+    ),
+    (
+        "How many users are included?",
+        "Up to 25 named users are included.",
+        ["The licence includes up to twenty-five (25) Named Users."],
+    ),
+    (
+        "When are invoices due?",
+        "Invoices are due within 45 days of receipt.",
+        ["The Licensee shall pay each invoice within forty-five (45) days of receipt."],
+    ),
+    (
+        "Is there an exclusivity?",
+        "The licence is non-exclusive.",
+        ["The Licensor grants the Licensee a non-exclusive, non-transferable licence to use the Software."],
+    ),
+    (
+        "Where must disputes go?",
+        "Disputes go to the courts of New York.",
+        [
+            (
+                "Any dispute arising hereunder shall be submitted to the exclusive jurisdiction of the"
+                " courts of the State of New York."
+            )
+        ],
+    ),
+    (
+        "What delay applies?",
+        "Data counts as delayed after 15 minutes.",
+        [
+            (
+                "“Delayed Data” means Information that is made available not earlier than fifteen (15)"
+                " minutes after its publication by the Exchange."
+            )
+        ],
+    ),
+    (
+        "What is due?",
+        "USD 120 a month for each Device; Illinois law governs.",
+        [FEE, LAW],
+    ),
+    ("What is due?", "The Vendor pays USD 50, the Licensee USD 70.", [TWO]),
 ]
+"""Truthful short answers, as a model words them."""
 
 
-@pytest.mark.parametrize(("text", "quotes"), TRUE)
-def test_a_sentence_that_its_quotes_bear_out_leaves_with_their_numbers(text, quotes):
-    (sentence,) = summary(text, *quotes).sentences
+@pytest.mark.parametrize(("question", "text", "quotes"), TRUE)
+def test_a_sentence_that_its_quotes_bear_out_leaves_with_their_numbers(question, text, quotes):
+    (sentence,) = summary(text, *quotes, question=question).sentences
     assert (sentence.text, sentence.citation_numbers) == (text, tuple(range(1, len(quotes) + 1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        (
+            "The Subscriber pays for the audit if it reveals an underpayment above 5%.",
+            "The costs of the audit are borne by Tarnholm unless the audit reveals an underpayment of"
+            " more than"
+            " 5%, in which case the Subscriber shall bear them.",
+        ),
+        (
+            "A breach has to be reported within 72 hours of discovery.",
+            "The Recipient shall notify the Discloser of any breach without undue delay and in any"
+            " event within"
+            " seventy-two (72) hours of discovery.",
+        ),
+    ],
+)
+def test_a_true_sentence_that_tells_an_exception_in_its_own_way_is_left_out_too(text, quote):
+    assert summary(text, quote).sentences == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        ("The Vendor owns raw data.", [SPLICE]),
+        ("The Subscriber owns derived data.", [SPLICE]),
+        ("The Vendor pays USD 70.", [TWO]),
+        ("The Vendor pays USD 70.", ["The Vendor pays USD 50.", "The Licensee pays USD 70."]),
+    ],
+)
+def test_halves_of_quotes_are_not_joined_to_what_no_clause_says(text, quotes):
+    assert summary(text, *quotes).sentences == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("The Licensee owns the Data.", "In Illinois the Licensee owns the Data."),
+        ("The Licensee owned the Data.", "The Licensee owned the Data prior to 2019."),
+        ("The Licensee keeps the logs.", "The Licensee used to keep the logs."),
+        ("The fee is waived.", "The fee is waived for schools."),
+        (
+            "The fee applies from 1 May 2025 to 1 March 2026.",
+            "The fee applies from 1 March 2026 to 1 May 2025.",
+        ),
+    ],
+)
+def test_what_comparing_words_cannot_tell_stands_beside_the_quote_that_tells_it(text, quote):
+    found = summary(text, quote)
+    assert [sentence.text for sentence in found.sentences] == [text]
+    assert found.sentences[0].citation_numbers == (1,)
 
 
 @pytest.mark.parametrize(("kind", "said", "lie"), list(lies()))

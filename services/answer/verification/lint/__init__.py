@@ -9,6 +9,7 @@ or somebody's word, `conditions` what holds only sometimes, `relations` preposit
 from services.answer.verification.lint.caveats import (
     Caveat,
     caveats,
+    joined_halves,
     replaced_words,
     says_something,
     unknown_beginnings,
@@ -21,6 +22,7 @@ __all__ = [
     "Finding",
     "LintRule",
     "caveats",
+    "joined_halves",
     "lint",
     "replaced_words",
     "says_something",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
@@ -12,9 +13,11 @@ from services.answer.verification.lint.governing import governed_in
 from services.answer.verification.lint.polarity import negations_of
 from services.answer.verification.lint.relations import replaced
 from services.answer.verification.lint.tokens import Kind, Token, tokens_of
-from services.answer.verification.lint.vocabulary import NUMBER_WORDS
+from services.answer.verification.lint.vocabulary import CURRENCIES, NUMBER_WORDS
 
 _ROLE = re.compile(r"(?:or|er|ee|ant)s?$")
+_PARTING = frozenset(("and", "but", "while", "whereas"))
+"""What stands between clauses of one sentence."""
 _PARTIES = 2
 """So many may have changed places."""
 
@@ -57,6 +60,49 @@ def unknown_beginnings(statement: str, quotes: Sequence[str], question: str) -> 
     known = {wording.stem_of(token.word) for token in (*source, *plain)}
     begun = (token for token in tokens_of(statement) if token.starts and wording.is_content(token))
     return tuple(token.text for token in begun if wording.stem_of(token.word) not in known)
+
+
+def joined_halves(statement: str, quotes: Sequence[str]) -> tuple[str, ...]:
+    """Names of one clause of the quotes of which `statement` says what only another clause says of another.
+
+    `The Vendor pays USD 70` of `The Vendor pays USD 50 and the Licensee pays USD 70`.
+    """
+    said = {_stem(token) for token in tokens_of(statement)}
+    clauses = [clause for quote in quotes for clause in _clauses(tokens_of(quote))]
+    held = Counter(stem for clause in clauses for stem in {_stem(token) for token in clause})
+    halves = []
+    for clause in clauses:
+        own = [token for token in clause if held[_stem(token)] == 1 and _tells(token)]
+        names = {_stem(token): token.text for token in own if _is_name(token)}
+        halves.append((names, {_stem(token) for token in own} - names.keys()))
+    named = {i: names for i, (names, _) in enumerate(halves) if not said.isdisjoint(names)}
+    taken = [i for i, (names, others) in enumerate(halves) if names and not said.isdisjoint(others)]
+    if all(i in named for i in taken):
+        return ()
+    return tuple(text for names in named.values() for stem, text in names.items() if stem in said)
+
+
+def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    clause: list[Token] = []
+    for token in tokens:
+        if token.word in _PARTING or token.text in ".;":
+            yield clause
+            clause = []
+        else:
+            clause.append(token)
+    yield clause
+
+
+def _is_name(token: Token) -> bool:
+    return token.text[0].isupper() and token.word not in CURRENCIES
+
+
+def _tells(token: Token) -> bool:
+    return wording.is_content(token) or token.kind is Kind.NUMBER
+
+
+def _stem(token: Token) -> str:
+    return wording.stem_of(token.word)
 
 
 def says_something(statement: str) -> bool:
