@@ -115,6 +115,7 @@ def _short_answer(response: QueryResponse) -> Iterator[RenderableType]:
     citations = {citation.number: citation for citation in response.citations}
     numbers = [(said, n) for said in response.statements for n in said.citation_numbers if n in citations]
     leading = numbers[0][1] if numbers else 0
+    yield from _headline(response)
     yield from _summary(response)
     for title, related in (("Answer", False), (RELATED, True)):
         own = dict.fromkeys(n for said, n in numbers if said.possibly_related is related)
@@ -145,6 +146,21 @@ def _summary(response: QueryResponse) -> Iterator[RenderableType]:
             for sentence in response.summary
         ),
     )
+
+
+def _headline(response: QueryResponse) -> Iterator[RenderableType]:
+    """The words of each document's first quote that answer by themselves; nothing beside a summary."""
+    if response.summary:
+        return
+    firm = {n for said in response.statements if not said.possibly_related for n in said.citation_numbers}
+    for citation in response.citations:
+        if citation.highlights and citation.number in firm:
+            words = " … ".join(reflow(citation.quote[mark.start : mark.end]) for mark in citation.highlights)
+            of = f"{reflow(name_of(citation))}: " if response.documents else ""
+            yield Text()
+            yield Text.assemble(
+                (of, "cyan"), (words, f"bold {ANSWER_COLOUR}"), (f" [{citation.number}]", "bold blue")
+            )
 
 
 def _quoted(citation: Citation, response: QueryResponse, leading: bool) -> RenderableType:
@@ -200,6 +216,7 @@ def _folded(*counts: tuple[int, str]) -> Iterator[RenderableType]:
 def _answer_sections(response: QueryResponse) -> Iterator[RenderableType]:
     """Answer, Supporting Clauses, Definitions, Citations and Notes, the empty ones left out."""
     citations = {citation.number: citation for citation in response.citations}
+    yield from _headline(response)
     yield from _summary(response)
     if not response.documents:
         yield from _said(response.statements, "")

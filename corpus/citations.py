@@ -46,6 +46,15 @@ class QuotePart:
 
 
 @dataclass(frozen=True, slots=True)
+class Highlight:
+    """Words of a quote that answer by themselves, see `clausegate.corpus.v1.Highlight`."""
+
+    start: int
+    """In code points of the quote, as is `end`, which is exclusive."""
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Citation:
     """A verbatim quote and where it stands, see `clausegate.corpus.v1.Citation`."""
 
@@ -68,3 +77,5 @@ class Citation:
     """What `quote` consists of; empty only in citations that were made before they had parts."""
     document_label: str = ""
     """What people call the document; empty only in citations that were made before documents had labels."""
+    highlights: tuple[Highlight, ...] = ()
+    """What of the quote answers the question; empty for most."""

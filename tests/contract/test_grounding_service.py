@@ -313,7 +313,8 @@ def tampered(citation: Citation, path: tuple[str, ...], change: Callable[[object
     owner = copy
     for name in path[:-1]:
         inner = getattr(owner, name)
-        owner = inner[0] if name == "parts" else inner
+        repeated = name in ("parts", "highlights")
+        owner = (inner[0] if inner else inner.add()) if repeated else inner
     setattr(owner, path[-1], change(getattr(owner, path[-1])))
     return copy
 

@@ -191,7 +191,8 @@ class QueryResponse(google.protobuf.message.Message):
     For a refusal its message and what is missing.
     """
     markdown: builtins.str
-    """What a reader needs first, as Markdown: the first quote in bold within its paragraph, of which about 400 characters
+    """What a reader needs first, as Markdown: the summary, headed as a model's wording, else the highlights of the first
+    quote in bold; the first quote in bold within its paragraph, of which about 400 characters
     are shown, with the document's label, section and page; a line for each further quote; at most five notes that
     warn of something; and last how much is left out. What is bold is exactly the words of the quote. Of a refusal
     its message, what is missing, where the nearest clauses stand, and how much was searched.

@@ -138,6 +138,28 @@ class QuotePart(google.protobuf.message.Message):
 Global___QuotePart: typing_extensions.TypeAlias = QuotePart
 
 @typing.final
+class Highlight(google.protobuf.message.Message):
+    """Words of a quote that answer the question by themselves, such as `USD 58.00` or `thirty (30) days`."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    START_FIELD_NUMBER: builtins.int
+    END_FIELD_NUMBER: builtins.int
+    start: builtins.int
+    """Where they begin in `Citation.quote`, in code points from 0."""
+    end: builtins.int
+    """Where they end, exclusive."""
+    def __init__(
+        self,
+        *,
+        start: builtins.int = ...,
+        end: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["end", b"end", "start", b"start"]) -> None: ...
+
+Global___Highlight: typing_extensions.TypeAlias = Highlight
+
+@typing.final
 class Citation(google.protobuf.message.Message):
     """A verbatim quote and where it stands. Code has found every part of it in the stored text of the document."""
 
@@ -158,6 +180,7 @@ class Citation(google.protobuf.message.Message):
     CERTIFICATE_FIELD_NUMBER: builtins.int
     PARTS_FIELD_NUMBER: builtins.int
     DOCUMENT_LABEL_FIELD_NUMBER: builtins.int
+    HIGHLIGHTS_FIELD_NUMBER: builtins.int
     number: builtins.int
     """Position in the answer's list of citations, from 1, in order of first use."""
     document: builtins.str
@@ -208,6 +231,13 @@ class Citation(google.protobuf.message.Message):
         part. Empty only in citations that were made before they had parts.
         """
 
+    @property
+    def highlights(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Highlight]:
+        """What of `quote` answers the question: an amount, a period, a date, whose law, or who. At most one so far, in the
+        first quote of an answer; none where code is in doubt, where the question asks what may be done or what something
+        means, and in citations that were made before quotes had them.
+        """
+
     def __init__(
         self,
         *,
@@ -226,9 +256,10 @@ class Citation(google.protobuf.message.Message):
         certificate: Global___Certificate | None = ...,
         parts: collections.abc.Iterable[Global___QuotePart] | None = ...,
         document_label: builtins.str = ...,
+        highlights: collections.abc.Iterable[Global___Highlight] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "last_page", b"last_page", "page", b"page", "span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "document", b"document", "document_label", b"document_label", "last_page", b"last_page", "match_level", b"match_level", "number", b"number", "page", b"page", "parts", b"parts", "quote", b"quote", "section", b"section", "source", b"source", "span", b"span", "title", b"title"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "document", b"document", "document_label", b"document_label", "highlights", b"highlights", "last_page", b"last_page", "match_level", b"match_level", "number", b"number", "page", b"page", "parts", b"parts", "quote", b"quote", "section", b"section", "source", b"source", "span", b"span", "title", b"title"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_last_page", b"_last_page"]) -> typing.Literal["last_page"] | None: ...
     @typing.overload

@@ -15,7 +15,7 @@ _NUMBER = (
     r"(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty"
     r"|fifty|sixty|ninety|hundred|thousand|million|half|\[\*+\])"
 )
-_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 
 
 class Want(StrEnum):
@@ -81,7 +81,7 @@ _KINDS = (
         Want.DATE,
         re.compile(r"\b(?:when|(?:what|which) (?:date|day)|until when|deadline|dated?)\b", re.IGNORECASE),
         re.compile(
-            rf"\b{_MONTH}\b(?=\s+\d|,)|\d\s+(?:day\s+of\s+)?{_MONTH}|\b(?:19|20)\d\d\b"
+            rf"\b{MONTH}\b(?=\s+\d|,)|\d\s+(?:day\s+of\s+)?{MONTH}|\b(?:19|20)\d\d\b"
             r"|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b(?:first|last|tenth|fifteenth|\d+(?:st|nd|rd|th))\s(?:\w+\s)?day\b"
             r"|\b(?:no later than|not later than|within|until|upon|commenc|deemed)\b"
         ),

@@ -159,7 +159,7 @@ class Drafting:
             summary = Summary()
             if isinstance(said, Reply):
                 check_live([quote.chunk_id for quote in said.quotes if quote], chunks)
-                stated = stating.quoted(said.quotes, citations)
+                stated = stating.quoted(said.quotes, citations, draft.question)
                 summary = summarised(said.summary, stated, draft.question)
                 statements = stated.statements
                 progress.dropped, progress.dropped_sentences = stated.dropped, summary.dropped

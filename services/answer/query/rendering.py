@@ -67,8 +67,8 @@ def render_text(answer: Answer | DryRun) -> str:
 
 
 def render_markdown(answer: Answer | DryRun) -> str:
-    """A model's summary, the first quote in bold within its paragraph, a line for each further one and for
-    what warns a reader, and last what is folded. A dry run is told in full."""
+    """A model's summary or the words that answer, the first quote in bold within its paragraph, a line for
+    each further one and for what warns a reader, and last what is folded. A dry run is told in full."""
     if isinstance(answer, DryRun):
         return render_markdown_full(answer)
     blocks = _short_answer(answer) if answer.refusal is None else _short_refusal(answer.refusal)
@@ -151,7 +151,7 @@ def _items(answer: Answer) -> Iterator[str]:
             yield "\n" * bool(number) + f"**{_escaped(label)}**\n"
         if not statements:
             yield SILENT
-        yield from (f"{_escaped(line)}\n" for line in _summary(answer, statements))
+        yield from (f"{line}\n" for line in _above(answer, statements))
         for caveat, group in _headed(statements):
             if caveat:
                 yield f"\n{caveat}\n" if caveat == ALSO_RELATED else f"{caveat}\n"
@@ -168,6 +168,22 @@ def _summary(answer: Answer, statements: Sequence[Statement]) -> Iterator[str]:
         yield " ".join([MODELS_WORDS, *sentences])
 
 
+def _above(answer: Answer, statements: Sequence[Statement]) -> list[str]:
+    """What stands above quotes in Markdown: the summary, else the headline, else nothing."""
+    summary = [_escaped(line) for line in _summary(answer, statements)]
+    return summary or list(_headline(answer, statements))
+
+
+def _headline(answer: Answer, statements: Sequence[Statement]) -> Iterator[str]:
+    """The words of the first quote that answer by themselves, in bold; nothing where none are marked."""
+    first = next((said for said in statements if not said.possibly_related), None)
+    cited = {citation.number: citation for citation in answer.citations}
+    own = cited[first.citation_numbers[0]] if first else None
+    if own and own.highlights:
+        words = (_escaped(_on_one_line(own.quote[mark.start : mark.end])) for mark in own.highlights)
+        yield f"**{JOINT.join(words)}**{_escaped(_numbers([own.number]))}"
+
+
 def _told(answer: Answer, kind: NoteKind) -> Iterator[str]:
     return (note.text for note in answer.notes if note.kind is kind)
 
@@ -177,7 +193,7 @@ def _short_answer(answer: Answer) -> Iterator[str]:
     yield from map(_escaped, _told(answer, NoteKind.ASKED_OF_EACH))
     for label, statements in _groups(answer):
         of_document = f"{label} · " if label else ""
-        yield from (_escaped(f"{of_document}{line}") for line in _summary(answer, statements))
+        yield from (f"{_escaped(of_document)}{line}" for line in _above(answer, statements))
         yield from _short_statements(statements, answer)
     warnings = [note for note in answer.notes if note.kind not in INFORMING]
     lines = [f"- {_escaped(_note(note))}" for note in warnings[:MAX_NOTES]]

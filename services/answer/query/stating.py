@@ -13,10 +13,12 @@ from enum import StrEnum
 
 from chassis.telemetry import counter
 from corpus.chunks import Chunk
+from corpus.citations import Highlight
 from services.answer.answers import Statement
 from services.answer.context import without_marks
 from services.answer.contracts.answer import GivenQuote
 from services.answer.evidence.extraction import MAX_STATEMENTS
+from services.answer.evidence.highlights import highlight_of
 from services.answer.query.composing import Draft
 from services.answer.sentences import Sentence, all_of, is_row, table_header_of
 from services.answer.verification.citing import (
@@ -79,7 +81,15 @@ def extracted(draft: Draft, sentences: Sequence[Sentence], citations: Citations)
         if stored is not None:
             found.append(stored)
     chosen = sorted(without_repeated(found)[:MAX_STATEMENTS], key=_is_doubtful)
+    if draft.is_answer:
+        _mark(chosen, draft.question, citations)
     return tuple(_statement(stored, _header_above(stored, citations), citations) for stored in chosen)
+
+
+def _mark(chosen: Sequence[Stored], question: str, citations: Citations) -> None:
+    """Cite the first quote with what of it answers the question, if that is certain."""
+    if chosen and not _is_doubtful(chosen[0]) and (span := highlight_of(question, chosen[0].text)):
+        citations.cite_stored(chosen[0], (Highlight(span.start, span.end),))
 
 
 def without_repeated(quotes: Sequence[Stored]) -> list[Stored]:
@@ -108,7 +118,7 @@ def _quote_of(given: GivenQuote, chunk: Chunk | None) -> Quote | None:
     return Quote(words, chunk.chunk_id, chunk.document_id, start, whole_sentences=True)
 
 
-def quoted(quotes: Sequence[Quote | None], citations: Citations) -> Stated:
+def quoted(quotes: Sequence[Quote | None], citations: Citations, question: str) -> Stated:
     """The quotes that stand in the stored text, as whole sentences, in order, doubtful ones last.
 
     Nothing is said twice; a table row cites its header as well.
@@ -119,6 +129,7 @@ def quoted(quotes: Sequence[Quote | None], citations: Citations) -> Stated:
         _drops.add(1, {"clausegate.dropped.why": lost.why})
     standing = {stored.parts: stored for stored in reversed(found) if stored and stored.says_something}
     chosen = sorted(without_repeated([*reversed(standing.values())]), key=_is_doubtful)
+    _mark(chosen, question, citations)
     leaving = {stored: _left(stored, citations) for stored in chosen}
     left = {
         number: leaving[holding]

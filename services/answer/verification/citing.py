@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from chassis.errors import Conflict
 from corpus.chunks import Chunk, TextDoubtKind
-from corpus.citations import Certificate, Citation, MatchLevel, QuotePart
+from corpus.citations import Certificate, Citation, Highlight, MatchLevel, QuotePart
 from corpus.definitions import Definition
 from corpus.documents import Document
 from corpus.labels import labels_of
@@ -216,11 +216,11 @@ class Citations:
         found = self.find(quote)
         return self.cite_stored(found) if found else None
 
-    def cite_stored(self, found: Stored) -> Citation:
-        """The citation of what `find` gave."""
+    def cite_stored(self, found: Stored, highlights: tuple[Highlight, ...] = ()) -> Citation:
+        """The citation of what `find` gave, with these highlights when it is cited for the first time."""
         place = (found.chunk.document_id, found.span)
         if place not in self._citations:
-            self._citations[place] = self._citation(found)
+            self._citations[place] = self._citation(found, highlights)
         return self._citations[place]
 
     def _live(self, chunk_id: str) -> Chunk | None:
@@ -229,7 +229,7 @@ class Citations:
         document = self._documents.get(chunk.document_id) if chunk else None
         return chunk if chunk and document and document.generation == chunk.generation else None
 
-    def _citation(self, found: Stored) -> Citation:
+    def _citation(self, found: Stored, highlights: tuple[Highlight, ...]) -> Citation:
         chunk = found.chunk
         page, last_page = pages_at(chunk, found.span)
         citation = Citation(
@@ -256,6 +256,7 @@ class Citations:
             ),
             parts=found.parts,
             document_label=self.labels[chunk.document_id],
+            highlights=highlights,
         )
         return self._signer.sign(citation)
 

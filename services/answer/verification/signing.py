@@ -105,12 +105,12 @@ def canonical(citation: Citation) -> bytes:
     """What is signed: the citation's proto3 JSON as RFC 8785 writes it, without number and signature.
 
     Sorted keys, no white space, UTF-8; fields without a value (`page` where the format has none) are absent.
-    So are `parts` and `document_label` where there are none: citations that were signed before they had them
-    stay valid.
+    So are `parts`, `document_label` and `highlights` where there are none: citations that were signed before
+    they had them stay valid.
     """
     fields = asdict(citation)
     del fields["number"], fields["certificate"]["signature"]
-    fields |= {name: fields[name] or None for name in ("parts", "document_label")}
+    fields |= {name: fields[name] or None for name in ("parts", "document_label", "highlights")}
     fields["match_level"] = f"MATCH_LEVEL_{citation.match_level.name}"
     # Our values are strings and integers only, for which this is RFC 8785.
     text = json.dumps(_as_json(fields), ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from corpus.citations import Certificate, Citation, MatchLevel, QuotePart
+from corpus.citations import Certificate, Citation, Highlight, MatchLevel, QuotePart
 from corpus.spans import Span
 from services.answer.answers import (
     AbsenceEvidence,
@@ -25,6 +25,7 @@ from services.answer.answers import (
     RefusalReason,
     StageEstimate,
     Statement,
+    SummarySentence,
     SupportingClause,
     TermHits,
 )
@@ -389,3 +390,49 @@ def test_several_documents_are_headed_in_markdown():
     html = MarkdownIt().render(answer)
     assert html.count("<strong>") == 3
     assert html.count("<li>") == 2
+
+
+SUMMED = dataclasses.replace(ANSWER, summary=(SummarySentence("USD 100 <b>monthly</b>.", (1,)),))
+MARKED = dataclasses.replace(
+    ANSWER,
+    citations=(dataclasses.replace(CITATION, highlights=(Highlight(11, 18),)), *ANSWER.citations[1:]),
+)
+MODELS_WORDS = "In the model's words (the quotes decide):"
+
+
+def test_a_summary_stands_above_the_quotes_as_the_models_words_with_the_numbers_of_its_quotes():
+    said = f"{MODELS_WORDS} USD 100 <b>monthly</b>. [1]"
+    assert render_text(SUMMED).splitlines() == [said, "[CME] The fee is USD 100 per month. [1]"]
+    for markdown in (render_markdown(SUMMED), render_markdown_full(SUMMED)):
+        line = next(line for line in markdown.splitlines() if line.startswith(MODELS_WORDS))
+        assert line == f"{MODELS_WORDS} USD 100 \\<b\\>monthly\\</b\\>. \\[1\\]"
+        assert markdown.index(line) < markdown.index("The fee is")
+
+
+def test_the_summary_of_each_document_stands_below_its_label():
+    other = dataclasses.replace(CITATION, number=2, document="cme/b.pdf", quote="None.")
+    answer = Answer(
+        citations=(CITATION, other),
+        statements=(Statement(QUOTE, ("CME",), (1,)), Statement("None.", ("CME",), (2,))),
+        supporting_clauses=(CLAUSE,),
+        documents=(
+            DocumentAnswer("cme/fees.pdf", "A", Outcome.ANSWERED, (1,)),
+            DocumentAnswer("cme/b.pdf", "B", Outcome.ANSWERED, (2,)),
+        ),
+        summary=(SummarySentence("USD 100.", (1,)), SummarySentence("No fee.", (2,))),
+    )
+    lines = render_text(answer).splitlines()
+    assert lines[lines.index("A:") + 1] == f"{MODELS_WORDS} USD 100. [1]"
+    assert lines[lines.index("B:") + 1] == f"{MODELS_WORDS} No fee. [2]"
+    assert f"B · {MODELS_WORDS} No fee." in render_markdown(answer)
+
+
+@pytest.mark.parametrize("render", [render_markdown, render_markdown_full])
+def test_the_words_that_answer_stand_first_where_there_is_no_summary(render):
+    assert "**USD 100** \\[1\\]" in render(MARKED).partition("The fee")[0]
+    assert "**USD 100**" not in render(dataclasses.replace(MARKED, summary=SUMMED.summary))
+    assert "**USD 100**" not in render(
+        dataclasses.replace(
+            MARKED, statements=(dataclasses.replace(MARKED.statements[0], possibly_related=True),)
+        )
+    )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.citations import Certificate, Citation, MatchLevel, QuotePart
+from corpus.citations import Certificate, Citation, Highlight, MatchLevel, QuotePart
 from corpus.spans import Span
 from services.answer.verification.signing import (
     DOMAIN,
@@ -191,3 +191,13 @@ def test_a_missing_file_of_keys_is_named(tmp_path):
 def test_a_key_is_not_shown_when_printed():
     assert "000102" not in repr(OLD)
     assert "\\x01" not in repr(OLD)
+
+
+def test_highlights_are_signed_and_a_citation_that_was_signed_without_them_stays_valid():
+    signer = Signer((SigningKey("example-1", bytes(range(32))),))
+    old = signer.sign(CITATION)
+    assert b"highlights" not in canonical(old)
+    assert signer.check(old) is SignatureState.VALID
+    marked = (Highlight(0, 3),)
+    assert signer.check(dataclasses.replace(old, highlights=marked)) is SignatureState.INVALID
+    assert signer.check(signer.sign(dataclasses.replace(CITATION, highlights=marked))) is SignatureState.VALID

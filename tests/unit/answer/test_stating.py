@@ -48,11 +48,11 @@ def citations() -> Citations:
     return Citations(chunks, documents, Origin("c" * 64), Signer())
 
 
-def said(*quotes: tuple[str, str]):
+def said(*quotes: tuple[str, str], question: str = ""):
     """What leaves of these quotes, each with its handle."""
     given = [GivenQuote(chunk=handle, quote=quote) for handle, quote in quotes]
     kept = citations()
-    return quoted(quotes_of(given, HANDLES), kept), kept
+    return quoted(quotes_of(given, HANDLES), kept, question), kept
 
 
 def test_a_quote_leaves_as_a_statement_of_its_source():
@@ -154,7 +154,7 @@ def shown(chunk: Chunk) -> tuple[dict[str, Chunk], Citations]:
 )
 def test_whatever_a_model_quotes_of_an_item_its_lead_in_and_condition_leave_with_it(quotes):
     handles, kept = shown(SECOND)
-    stated = quoted(quotes_of([GivenQuote(chunk="c1", quote=quote) for quote in quotes], handles), kept)
+    stated = quoted(quotes_of([GivenQuote(chunk="c1", quote=quote) for quote in quotes], handles), kept, "")
     assert [one.text for one in stated.statements] == [f"{LEAD_IN} … {SHARE} … {CONSENT}"]
     assert sorted(stated.left) == list(range(1, len(quotes) + 1))
 
@@ -180,5 +180,20 @@ def test_a_lead_in_alone_comes_with_its_whole_list():
 
 def test_a_lead_in_that_a_model_quotes_alone_comes_with_its_whole_list():
     handles, kept = shown(ALL)
-    stated = quoted(quotes_of([GivenQuote(chunk="c1", quote=LEAD_IN)], handles), kept)
+    stated = quoted(quotes_of([GivenQuote(chunk="c1", quote=LEAD_IN)], handles), kept, "")
     assert [one.text for one in stated.statements] == ["\n".join([LEAD_IN, COPY, SHARE, CONSENT])]
+
+
+def test_what_answers_is_marked_in_the_first_quote_alone():
+    _, kept = said(("c2", OPRA.text), ("c1", FEE), question="How much is the fee?")
+    first, second = kept.all
+    assert [first.quote[mark.start : mark.end] for mark in first.highlights] == ["USD 90"]
+    assert second.highlights == ()
+
+
+@pytest.mark.parametrize(("is_answer", "marks"), [(True, 1), (False, 0), (None, 0)])
+def test_extracts_are_marked_where_they_are_an_answer(is_answer, marks):
+    kept = citations()
+    draft = Draft("How much is the fee?", kept=(), definitions=(), calibrated=True, is_answer=is_answer)
+    extracted(draft, [one for one in sentences_of(CME) if one.text == FEE], kept)
+    assert len(kept.all[0].highlights) == marks

@@ -264,3 +264,33 @@ def test_a_clause_is_shown_with_what_governs_it_from_elsewhere():
     text = shown({**ANSWER, "supportingClauses": [clause]})
     assert "You shall not: …" in text
     assert "… unless asked." in text
+
+
+MARK = {"start": QUOTE.index("USD"), "end": QUOTE.index(".", QUOTE.index("95.00") + 3)}
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_summary_stands_above_the_quotes_as_the_models_words(full):
+    sentence = {"text": "USD 95.00 a month.", "citationNumbers": [1]}
+    panel = shown({**ANSWER, "summary": [sentence]}, full=full)
+    heading, words = (
+        panel.index("In the model's words (the quotes decide)"),
+        panel.index("USD 95.00 a month. [1]"),
+    )
+    assert heading < words < panel.index(QUOTE)
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_the_words_that_answer_stand_first_where_there_is_no_summary(full):
+    marked = {**ANSWER["citations"][0], "highlights": [MARK]}
+    answer = {**ANSWER, "citations": [marked, ANSWER["citations"][1]]}
+    assert "USD 95.00 a month [1]" in shown(answer, full=full).partition(QUOTE)[0]
+    summed = {**answer, "summary": [{"text": "It costs USD 95.00.", "citationNumbers": [1]}]}
+    assert "USD 95.00 a month [1]" not in shown(summed, full=full)
+
+
+def test_what_is_only_related_has_no_headline():
+    related = [{**ANSWER["statements"][0], "possiblyRelated": True}]
+    marked = [{**ANSWER["citations"][0], "highlights": [MARK]}]
+    panel = shown({"statements": related, "citations": marked, "outcome": "OUTCOME_RELATED"})
+    assert "USD 95.00 a month [1]" not in panel

@@ -1,3 +1,4 @@
+import json
 import os
 
 import pytest
@@ -14,6 +15,7 @@ from clausegate.answer.v1.answer_pb2 import (
     Outcome,
     Refusal,
     Statement,
+    SummarySentence,
     SupportingClause,
     TermHits,
 )
@@ -324,3 +326,17 @@ def test_no_text_that_is_sent_to_slack_is_empty():
     ]
 
     assert all(run["text"] for run in runs)
+
+
+@pytest.mark.parametrize("show_all", [False, True])
+def test_a_summary_is_headed_as_the_models_words_with_the_numbers_of_its_quotes(show_all):
+    response = QueryResponse(
+        outcome=Outcome.OUTCOME_ANSWERED,
+        statements=[Statement(text=FEE, citation_numbers=[1])],
+        citations=[quoted(FEE)],
+        summary=[SummarySentence(text="USD 120 a month.", citation_numbers=[1])],
+    )
+    blocks = answer_message(response, Question("What is the fee?", show_all=show_all))["blocks"]
+    said = json.dumps(blocks)
+    assert said.index("In the model's words (the quotes decide)") < said.index("USD 120 a month.")
+    assert said.index("USD 120 a month.") < said.index(FEE)
