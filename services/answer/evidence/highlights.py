@@ -51,7 +51,9 @@ _DATE = (
 )
 _NAME = r"[A-Z](?:[\w’'&-]|\.(?=\w))*"
 _OF = r"(?:(?:State|Commonwealth|Province|City|(?:Federal\s+|People’s\s+)?Republic)\s+of\s+)?"
-_LAW = re.compile(rf"\blaws?\s+(?:of|in)\s+(?P<place>(?:the\s+)?{_OF}{_NAME}(?:\s+{_NAME}){{0,2}})")
+_LAW = re.compile(
+    rf"\blaws?\s+(?:of|in)\s+(?P<place>(?:the\s+)?{_OF}{_NAME}(?:\s+(?:and\s+)?{_NAME}){{0,3}})"
+)
 _DOES = re.compile(
     rf"(?P<who>\b(?:[Tt]he\s+)?{_NAME}(?:\s+{_NAME}){{0,3}})\s+(?:shall|will|must|agrees\s+to)\s+(?:\w+ly\s+)?(?P<deed>[a-z]+)"
 )

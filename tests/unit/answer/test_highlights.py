@@ -46,6 +46,11 @@ def marked(question: str, quote: str) -> str | None:
             "the State of Illinois",
         ),
         (
+            "Which law governs?",
+            "22.1 This Agreement is governed by the law of England and Wales.",
+            "England and Wales",
+        ),
+        (
             "Who pays for shipping?",
             "The Buyer shall bear all costs of shipping.",
             "The Buyer",
