@@ -160,12 +160,13 @@ def _statement(stored: Stored, header: Stored | None, citations: Citations) -> S
 
 
 def _header_above(stored: Stored, citations: Citations) -> Stored | None:
-    """The header above a table row; None for anything else, and where the quote of the row has it."""
+    """The header above a table row; None for anything else, and where the row's own header leads into it."""
+    if stored.parts[0].span.start < stored.span.start:
+        return None
     rows = (sentence for sentence in all_of(stored.chunk) if is_row(sentence))
     row = next((row for row in rows if row.span.overlap(stored.span)), None)
     header = table_header_of(row) if row else None
-    found = citations.find(quote_of_sentence(header)) if header else None
-    return found if found and not stored.holds(found) else None
+    return citations.find(quote_of_sentence(header)) if header else None
 
 
 def _is_doubtful(quote: Stored) -> bool:

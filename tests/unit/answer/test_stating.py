@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
-from corpus.chunks import Chunk
+from corpus.chunks import Chunk, ContextPart
 from corpus.spans import Span
 from services.answer.contracts.answer import GivenQuote
 from services.answer.query.composing import Draft
@@ -197,3 +199,14 @@ def test_extracts_are_marked_where_they_are_an_answer(is_answer, marks):
     draft = Draft("How much is the fee?", kept=(), definitions=(), calibrated=True, is_answer=is_answer)
     extracted(draft, [one for one in sentences_of(CME) if one.text == FEE], kept)
     assert len(kept.all[0].highlights) == marks
+
+
+def test_a_row_that_its_own_header_leads_into_cites_no_earlier_one():
+    header, row = "Service | Fee (USD)", "Display | 5"
+    both = chunk("both", header, "Data | 3", header, row)
+    own = ContextPart(both.sentences[2], header, both.sentences[3], ())
+    handles, kept = shown(dataclasses.replace(both, context_before=(own,)))
+    stated = quoted(quotes_of([GivenQuote(chunk="c1", quote=row)], handles), kept, "")
+    (statement,) = stated.statements
+    assert statement.text.split() == f"{header} {row}".split()
+    assert statement.citation_numbers == (1,)
