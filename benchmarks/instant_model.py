@@ -1,6 +1,6 @@
 """A model server that answers at once, for measuring what the product itself takes: `… instant_model`.
 
-It grades every passage 3, quotes the first sentence of the first passage and says it again as its summary: it
+It grades every passage 3, quotes the first sentence that is no heading and says it again as its summary: it
 reads nothing, and its answers measure no quality.
 """
 
@@ -14,7 +14,10 @@ from tests.fakes.model_server import ModelServer
 from tests.fakes.wire import Request
 
 HANDLE = re.compile(r"^\[(c\d+[ab]?)\]$", re.MULTILINE)
-FIRST_SENTENCE = re.compile(r"^\[c1\]\n\[Source: [^\n]*\n(.+?[.;:])\s", re.MULTILINE | re.DOTALL)
+PASSAGE = re.compile(r"^\[(c\d+)\]\n(?:\[[^\n]*\n)*(.*?)(?=^---$|\Z)", re.MULTILINE | re.DOTALL)
+"""Handle and text of a passage, without the lines above it that say where it is from and what governs it."""
+SENTENCE = re.compile(r"[A-Z][^|\[\]]{60,400}?[.;](?=\s)")
+"""Words that are too many for a heading, to the end of their sentence."""
 GRADES = '"grades"'
 """Stands in the prompt that asks for grades."""
 KEPT_REQUESTS = 100
@@ -25,11 +28,10 @@ def respond(request: Request) -> Says:
     if GRADES in request.system:
         handles = HANDLE.findall(request.prompt)
         return json_reply({"grades": [{"chunk": handle, "grade": 3} for handle in handles]})
-    found = FIRST_SENTENCE.search(request.prompt)
-    sentence = found[1] if found else ""
-    quotes = [{"chunk": "c1", "quote": sentence}] if found else []
-    summary = [{"text": sentence, "quotes": [1]}] if found else []
-    return json_reply({"addressed": bool(found), "quotes": quotes, "summary": summary})
+    said = ((handle, SENTENCE.search(text)) for handle, text in PASSAGE.findall(request.prompt))
+    quotes = [{"chunk": handle, "quote": found[0]} for handle, found in said if found][:1]
+    summary = [{"text": quote["quote"], "quotes": [1]} for quote in quotes]
+    return json_reply({"addressed": bool(quotes), "quotes": quotes, "summary": summary})
 
 
 async def serve() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from corpus.chunks import Chunk
 from corpus.definitions import Definition
@@ -47,7 +48,7 @@ def term_asked_for(question: str) -> str:
 
 def defines(definition: Definition, term: str) -> bool:
     """Whether a definition is of `term`, in any inflection."""
-    return bool(term) and stems_of(definition.term) == stems_of(term)
+    return bool(term) and _stems(definition.term) == _stems(term)
 
 
 def relevant(
@@ -62,7 +63,7 @@ def relevant(
     ordered = sorted(resolved, key=lambda found: (found.depth, found.definition.source not in own))
     terms: dict[tuple[str, ...], ResolvedDefinition] = {}
     for found in ordered:
-        terms.setdefault(tuple(stems_of(found.definition.term)) or (found.definition.term,), found)
+        terms.setdefault(_stems(found.definition.term) or (found.definition.term,), found)
     return tuple(terms.values())[:MAX_DEFINITIONS]
 
 
@@ -146,18 +147,20 @@ def in_use(
     `resolved` by depth. They come from documents that are quoted or tied to one that is, and so do the
     definitions that disagree with them. A term that the question asks for is defined wherever it is.
     """
-    asked = term_asked_for(question)
+    asked, readings = term_asked_for(question), [_read(quote) for quote in quoted]
     kept: dict[tuple[str, str], ResolvedDefinition] = {}
     for found in resolved:
         definition = found.definition
-        near = [quote for quote in quoted if _is_near(definition, quote)]
+        near = [reading for reading in readings if _is_near(definition, reading)]
         in_turn = (definition.document_id, found.used_by) in kept
         if defines(definition, asked):
             kept[definition.document_id, definition.term] = found
         elif not _explains_nothing(definition) and (
-            in_turn or any(_uses(definition, quote) for quote in near)
+            in_turn or any(_uses(definition, reading) for reading in near)
         ):
-            others = (other for other in found.conflicting if any(_is_near(other, quote) for quote in quoted))
+            others = (
+                other for other in found.conflicting if any(_is_near(other, reading) for reading in readings)
+            )
             kept[definition.document_id, definition.term] = replace(found, conflicting=tuple(others))
     return tuple(kept.values())
 
@@ -168,23 +171,51 @@ def shown(
     """At most five of `known` that are in use, each term once, and how many terms in use are left out."""
     wanted = {found.definition: found for found in used}
     kept = [wanted[found.definition] for found in known if found.definition in wanted][:MAX_SHOWN]
-    terms, told = ({tuple(stems_of(found.definition.term)) for found in some} for some in (used, kept))
+    terms, told = ({_stems(found.definition.term) for found in some} for some in (used, kept))
     return tuple(kept), len(terms - told)
 
 
-def _is_near(definition: Definition, quote: Quoted) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A quote whose words are read once, however many definitions there are: hundreds in a folder."""
+
+    quote: Quoted
+    passage: str
+    """The stems of its passage, see `_spelled`."""
+    text: str
+    """Its own words as they are written, see `_spelled`."""
+
+
+def _read(quote: Quoted) -> _Reading:
+    return _Reading(quote, _spelled(stems_of(quote.passage)), _spelled(_as_written(quote.text)))
+
+
+def _spelled(words: Iterable[str]) -> str:
+    """Words so that those which follow one another stand in one piece."""
+    return f" {' '.join(words)} "
+
+
+def _is_near(definition: Definition, reading: _Reading) -> bool:
     """Whether a definition stands in the quoted document, or in one of its source that the passage names."""
-    if definition.document_id == quote.document_id:
+    if definition.document_id == reading.quote.document_id:
         return True
-    title = stems_of(definition.title)
-    same = definition.source == quote.source and len(title) > 1
-    return same and _follow(title, stems_of(quote.passage))
+    if definition.source != reading.quote.source:
+        return False
+    title = _stems(definition.title)
+    return len(title) > 1 and _spelled(title) in reading.passage
 
 
-def _uses(definition: Definition, quote: Quoted) -> bool:
+@lru_cache(maxsize=8192)
+def _stems(name: str) -> tuple[str, ...]:
+    """The stems of a term or title; the same few hundred are asked for again and again."""
+    return tuple(stems_of(name))
+
+
+def _uses(definition: Definition, reading: _Reading) -> bool:
     """Whether a quote writes a term as it is defined: with its capitals, in the singular or the plural."""
-    return _follow(_as_written(definition.term), _as_written(quote.text)) or (
-        quote.text.isupper() and _follow(_as_written(definition.term.upper()), _as_written(quote.text))
+    term, in_capitals = _as_written(definition.term), _as_written(definition.term.upper())
+    return (bool(term) and _spelled(term) in reading.text) or (
+        reading.quote.text.isupper() and bool(in_capitals) and _spelled(in_capitals) in reading.text
     )
 
 
@@ -195,14 +226,13 @@ def _as_written(text: str) -> list[str]:
 
 def _explains_nothing(definition: Definition) -> bool:
     """Whether a definition is of a word that is no term to a reader, or of its own document's name."""
-    term = stems_of(definition.term)
+    term = _stems(definition.term)
     if not any(map(str.isupper, definition.term)) or _ORDINARY.issuperset(term):
         return True
-    title = stems_of(re.sub(r"[\W_]+", " ", definition.title))
+    title = _stems(re.sub(r"[\W_]+", " ", definition.title))
     return term[-1] in _OWN_NAMES and (len(term) == 1 or term[0] == "this" or _follow(term, title))
 
 
 def _follow(words: Sequence[str], text: Sequence[str]) -> bool:
     """Whether the words stand in the text, one right after the other."""
-    starts = range(len(text) - len(words) + 1)
-    return bool(words) and any(list(text[at : at + len(words)]) == list(words) for at in starts)
+    return bool(words) and _spelled(words) in _spelled(text)
