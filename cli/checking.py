@@ -16,7 +16,7 @@ from clausegate.answer.v1.grounding_service_pb2 import (
     CheckGroundingResponse,
     GroundingCaveat,
     GroundingVerdict,
-    LintRule,
+    LintFinding,
     SignatureState,
     TextState,
     VerifyCitationResponse,
@@ -37,7 +37,7 @@ from cli.parameters import (
     TextFile,
     split,
 )
-from cli.passages import name_of, reflow
+from cli.passages import name_of, reflow, visible
 from cli.running import REFUSED, run
 from cli.tables import print_table
 
@@ -83,35 +83,69 @@ CAVEATS = {
 }
 
 
+VERDICTS = {
+    GroundingVerdict.GROUNDING_VERDICT_VERBATIM: "stands there word for word",
+    GroundingVerdict.GROUNDING_VERDICT_SUPPORTED: "a clause says it",
+    GroundingVerdict.GROUNDING_VERDICT_OVERSTATED: "says more than the clause",
+    GroundingVerdict.GROUNDING_VERDICT_CONTRADICTED: "the clause says otherwise",
+    GroundingVerdict.GROUNDING_VERDICT_NOT_FOUND: "nothing like it in the documents",
+    GroundingVerdict.GROUNDING_VERDICT_MISQUOTED: "a quote stands nowhere",
+}
+
+
 def _print_claims(response: CheckGroundingResponse, output: Output) -> None:
     citations = {citation.number: citation for citation in response.citations}
-    rows = ((_verdict(claim), reflow(claim.text), _remarks(claim, citations)) for claim in response.claims)
+    rows = (
+        (_verdict(claim), marked(claim), "; ".join(remarks_on(claim, citations))) for claim in response.claims
+    )
     print_table(output.console, ("Verdict", "Claim", "Remarks"), rows)
     sound = sum(claim.verdict in SOUND for claim in response.claims)
     output.verbatim(f"{sound} of {len(response.claims)} claims stand on the documents")
 
 
 def _verdict(claim: CheckedClaim) -> Text:
-    name = GroundingVerdict.Name(claim.verdict).removeprefix("GROUNDING_VERDICT_")
+    name = GroundingVerdict.Name(claim.verdict).removeprefix("GROUNDING_VERDICT_").replace("_", " ")
     return Text(name, "green" if claim.verdict in SOUND else "bold red")
 
 
-def _remarks(claim: CheckedClaim, citations: dict[int, Citation]) -> str:
-    parts = [
-        *(f"misquoted: “{reflow(quote)}”" for quote in claim.missing_quotes),
-        *(
-            f"{LintRule.Name(finding.rule).removeprefix('LINT_RULE_').lower().replace('_', ' ')}: "
-            f"{reflow(finding.text)}"
-            for finding in claim.findings
-        ),
-        *(CAVEATS[caveat] for caveat in claim.caveats if caveat in CAVEATS),
-        *(_place(citations[number]) for number in claim.citation_numbers if number in citations),
-        *(reflow(note.text) for note in claim.notes),
-    ]
-    if claim.HasField("nearest_clause"):
+def marked(claim: CheckedClaim) -> Text:
+    """The claim with the words underlined that its clause does not say."""
+    marked = {
+        at
+        for finding in claim.findings
+        if finding.HasField("span")
+        for at in range(finding.span.start, finding.span.end)
+    }
+    told = Text()
+    for at, character in enumerate(claim.text):
+        told.append(
+            visible(" " if character.isspace() else character), "bold underline" if at in marked else ""
+        )
+    return told
+
+
+def remarks_on(claim: CheckedClaim, citations: dict[int, Citation]) -> Iterator[str]:
+    """What was found of a claim, in plain words, and where."""
+    if claim.verdict in VERDICTS:
+        yield VERDICTS[claim.verdict]
+    yield from (f"misquoted: “{reflow(quote)}”" for quote in claim.missing_quotes)
+    yield from map(_finding, claim.findings)
+    yield from (CAVEATS[caveat] for caveat in claim.caveats if caveat in CAVEATS)
+    yield from (_place(citations[number]) for number in claim.citation_numbers if number in citations)
+    yield from (reflow(note.text) for note in claim.notes)
+    if claim.HasField("nearest_clause") and claim.nearest_citation_number not in claim.citation_numbers:
         nearest = claim.nearest_clause
-        parts.append(f"nearest: {reflow(name_of(nearest))} › {reflow(nearest.section)}")
-    return "; ".join(parts)
+        place = f"{reflow(name_of(nearest))} › {reflow(nearest.section)}"
+        yield f"nearest clause: “{reflow(nearest.text)}” ({place})"
+
+
+def _finding(finding: LintFinding) -> str:
+    said, instead = reflow(finding.text), reflow(finding.clause_text)
+    if not finding.HasField("span"):
+        return f"leaves out “{said}”"
+    if instead:
+        return f"says “{said}”, the clause “{instead}”"
+    return f"the clause does not say “{said}”"
 
 
 def _place(citation: Citation) -> str:

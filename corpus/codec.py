@@ -216,8 +216,11 @@ def _fits(item: Any, field: FieldDescriptor) -> bool:
 
 
 def _numbers(of: type[Enum], field: FieldDescriptor) -> Mapping[Enum, int]:
-    """The number of each member; raises `TypeError` unless both know the same names."""
-    values = field.enum_type.values
+    """The number of each member; raises `TypeError` unless both know the same names.
+
+    The message alone knows deprecated ones: they are not sent any more.
+    """
+    values = [value for value in field.enum_type.values if not value.GetOptions().deprecated]
     prefix = values[0].name.removesuffix("UNSPECIFIED")
     known = {value.name.removeprefix(prefix): value.number for value in values}
     if lone := (known.keys() ^ set(of.__members__)) - {"UNKNOWN", "UNSPECIFIED"}:

@@ -121,13 +121,12 @@ async def test_a_claim_that_its_quotes_carry_is_supported(checks):
     assert response.grounded
 
 
-async def test_a_claim_that_says_more_than_its_quotes_is_overstated(checks):
+async def test_a_claim_that_says_otherwise_than_its_quotes_is_contradicted(checks):
     claim, response = await check_claim(checks, "Each party must give 60 days' notice.", NOTICE_RULE)
-    assert claim.verdict == VERDICTS.GROUNDING_VERDICT_OVERSTATED
-    assert {finding.rule for finding in claim.findings} == {
-        grounding_pb2.LINT_RULE_NUMBER,
-        grounding_pb2.LINT_RULE_MODAL,
-    }
+    assert claim.verdict == VERDICTS.GROUNDING_VERDICT_CONTRADICTED
+    number = next(finding for finding in claim.findings if finding.rule == grounding_pb2.LINT_RULE_NUMBER)
+    assert claim.text[number.span.start : number.span.end] == "60 days"
+    assert number.clause_text == "ninety (90) days"
     assert not response.grounded
 
 
@@ -163,17 +162,43 @@ async def test_a_quote_that_stands_nowhere_is_misquoted_and_named(checks, quote)
     claim, response = await check_claim(checks, "Notice is needed.", quote, NOTICE_RULE)
     assert claim.verdict == VERDICTS.GROUNDING_VERDICT_MISQUOTED
     assert list(claim.missing_quotes) == [quote]
-    assert [one.quote for one in response.citations] == [NOTICE_RULE]
+    numbers = list(claim.citation_numbers)
+    assert [one.quote for one in response.citations if one.number in numbers] == [NOTICE_RULE]
     assert not response.grounded
 
 
-async def test_a_claim_without_quote_that_stands_nowhere_shows_the_nearest_passage(checks):
-    claim, response = await check_claim(checks, "The agreement can be terminated on ninety days’ notice.")
-    assert claim.verdict == VERDICTS.GROUNDING_VERDICT_UNSUPPORTED
-    assert claim.nearest_clause.text == LICENCE.paragraphs[2]
+async def test_a_claim_without_quotes_is_supported_by_a_clause_that_says_it_in_other_words(checks):
+    claim, response = await check_claim(checks, "The agreement can be ended on ninety days’ notice.")
+    assert claim.verdict == VERDICTS.GROUNDING_VERDICT_SUPPORTED
+    (citation,) = response.citations
+    assert list(claim.citation_numbers) == [citation.number] == [claim.nearest_citation_number]
+    assert claim.nearest_clause.text == citation.quote == LICENCE.paragraphs[2]
     assert not claim.nearest_clause.quoted
     assert claim.nearest_clause.document_label == claim.nearest_clause.title != ""
-    assert (len(response.citations), response.grounded) == (0, False)
+    assert response.grounded
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "marked", "instead"),
+    [
+        ("Either party can end it on sixty days’ notice.", "CONTRADICTED", "sixty days", "ninety (90) days"),
+        ("Fees paid in advance are refunded.", "CONTRADICTED", "", "not refunded"),
+        ("Fees are invoiced in advance by courier.", "OVERSTATED", "courier", ""),
+        ("The canteen serves vegetarian meals.", "NOT_FOUND", "", ""),
+    ],
+)
+async def test_what_a_claim_without_quotes_says_beyond_the_nearest_clause_is_marked(
+    checks, text, verdict, marked, instead
+):
+    claim, response = await check_claim(checks, text)
+    assert VERDICTS.Name(claim.verdict) == f"GROUNDING_VERDICT_{verdict}"
+    found = [(text[one.span.start : one.span.end], one.clause_text) for one in claim.findings]
+    assert ((marked, instead) in found) == bool(marked or instead)
+    assert not claim.citation_numbers
+    assert not response.grounded
+    nearest = next(one for one in response.citations if one.number == claim.nearest_citation_number)
+    assert claim.nearest_clause.text == nearest.quote
+    assert (await verify(checks, nearest)).text == grounding_pb2.TEXT_STATE_PRESENT
 
 
 async def test_quotes_within_quotation_marks_of_a_claim_count_as_its_quotes(checks):
@@ -182,14 +207,14 @@ async def test_quotes_within_quotation_marks_of_a_claim_count_as_its_quotes(chec
 
 
 async def test_a_text_is_checked_sentence_by_sentence(checks):
-    text = f"{NOTICE_RULE} {FEE} [1]\n\nNobody shall ever pay anything. "
+    text = f"{NOTICE_RULE} {FEE} [1]\n\nNobody ever bakes bread. "
     response = await checks.CheckGrounding(CheckGroundingRequest(text=text))
     assert [claim.verdict for claim in response.claims] == [
         VERDICTS.GROUNDING_VERDICT_VERBATIM,
         VERDICTS.GROUNDING_VERDICT_VERBATIM,
-        VERDICTS.GROUNDING_VERDICT_UNSUPPORTED,
+        VERDICTS.GROUNDING_VERDICT_NOT_FOUND,
     ]
-    assert [one.number for one in response.citations] == [1, 2]
+    assert [number for claim in response.claims for number in claim.citation_numbers] == [1, 2]
 
 
 async def test_an_answer_of_ours_is_grounded(index, tmp_path):
@@ -203,7 +228,7 @@ async def test_words_are_looked_for_within_the_scope_only(checks):
     inside, _ = await check_claim(checks, NOTICE_RULE, document_ids=["cme/licence.txt"])
     outside, _ = await check_claim(checks, NOTICE_RULE, sources=["opra"])
     assert inside.verdict == VERDICTS.GROUNDING_VERDICT_VERBATIM
-    assert outside.verdict == VERDICTS.GROUNDING_VERDICT_UNSUPPORTED
+    assert outside.verdict == VERDICTS.GROUNDING_VERDICT_NOT_FOUND
 
 
 async def test_a_quote_in_another_setting_is_found_and_given_in_the_documents_words(checks):

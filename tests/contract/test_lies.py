@@ -26,6 +26,7 @@ LIES = list(lies())[::5]
 TOLD = [Text(f"lie{i}/a.txt", [said]) for i, (_, said, _) in enumerate(LIES)]
 WHOLE = "The Licensor keeps all rights in its trade marks."
 VERDICTS = grounding_pb2.GroundingVerdict
+UNSOUND = {VERDICTS.GROUNDING_VERDICT_OVERSTATED, VERDICTS.GROUNDING_VERDICT_CONTRADICTED}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -99,10 +100,17 @@ async def test_an_article_tells_no_lie_as_sourced_nor_in_its_prose(stubs, server
 
 
 @pytest.mark.parametrize(("kind", "said", "lie"), LIES)
-async def test_a_check_calls_a_lie_overstated(checks, kind, said, lie):
+async def test_a_check_calls_a_lie_overstated_or_contradicted(checks, kind, said, lie):
     claims = [GroundingClaim(text=lie, quotes=[said])]
     response = await checks.CheckGrounding(CheckGroundingRequest(claims=claims, sources=[source_of(said)]))
-    assert [one.verdict for one in response.claims] == [VERDICTS.GROUNDING_VERDICT_OVERSTATED]
+    assert [one.verdict in UNSOUND for one in response.claims] == [True]
+
+
+@pytest.mark.parametrize(("kind", "said", "lie"), LIES)
+async def test_a_check_of_a_lie_without_quotes_finds_no_support(checks, kind, said, lie):
+    response = await checks.CheckGrounding(CheckGroundingRequest(text=lie, sources=[source_of(said)]))
+    assert not response.grounded
+    assert {one.verdict for one in response.claims} <= UNSOUND
 
 
 @pytest.mark.parametrize(("kind", "said", "lie"), [one for one in LIES if one[2][1:-1] in one[1]])

@@ -139,11 +139,11 @@ def test_a_text_without_citations_is_an_error_of_verify(command):
 def test_a_text_is_checked_claim_by_claim(command):
     law = "This Agreement shall be governed by the laws of the Republic of Ireland."
     sound = command("ground", text=law)
-    unsound = command("ground", text=f"{law} The fee is waived on Sundays.")
+    unsound = command("ground", text=f"{law} Nobody ever bakes bread.")
 
     assert (sound.exit_code, unsound.exit_code) == (0, 3)
     assert sound.stdout.splitlines()[-1] == "1 of 1 claims stand on the documents"
-    assert [line.split("\t")[0] for line in unsound.stdout.splitlines()[:2]] == ["VERBATIM", "UNSUPPORTED"]
+    assert [line.split("\t")[0] for line in unsound.stdout.splitlines()[:2]] == ["VERBATIM", "NOT FOUND"]
 
 
 def test_an_article_is_compiled_shown_and_compiled_again_when_stale(command, tmp_path):

@@ -29,41 +29,43 @@ from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,clausegate/answer/v1/grounding_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a#clausegate/corpus/v1/citation.proto\x1a\x1f\x63lausegate/corpus/v1/span.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\".\n\x0eGroundingClaim\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0e\n\x06quotes\x18\x02 \x03(\t\"\x82\x01\n\x15\x43heckGroundingRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x34\n\x06\x63laims\x18\x02 \x03(\x0b\x32$.clausegate.answer.v1.GroundingClaim\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x04 \x03(\t\"I\n\x0bLintFinding\x12,\n\x04rule\x18\x01 \x01(\x0e\x32\x1e.clausegate.answer.v1.LintRule\x12\x0c\n\x04text\x18\x02 \x01(\t\"\xdf\x02\n\x0c\x43heckedClaim\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x37\n\x07verdict\x18\x02 \x01(\x0e\x32&.clausegate.answer.v1.GroundingVerdict\x12\x18\n\x10\x63itation_numbers\x18\x03 \x03(\x05\x12\x16\n\x0emissing_quotes\x18\x04 \x03(\t\x12\x33\n\x08\x66indings\x18\x05 \x03(\x0b\x32!.clausegate.answer.v1.LintFinding\x12>\n\x0enearest_clause\x18\x06 \x01(\x0b\x32&.clausegate.answer.v1.SupportingClause\x12\x36\n\x07\x63\x61veats\x18\x07 \x03(\x0e\x32%.clausegate.answer.v1.GroundingCaveat\x12)\n\x05notes\x18\x08 \x03(\x0b\x32\x1a.clausegate.answer.v1.Note\"\xa9\x01\n\x16\x43heckGroundingResponse\x12\x10\n\x08grounded\x18\x01 \x01(\x08\x12\x32\n\x06\x63laims\x18\x02 \x03(\x0b\x32\".clausegate.answer.v1.CheckedClaim\x12\x31\n\tcitations\x18\x03 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x16\n\x0eindex_revision\x18\x04 \x01(\t\"I\n\x15VerifyCitationRequest\x12\x30\n\x08\x63itation\x18\x01 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"\x94\x02\n\x16VerifyCitationResponse\x12\x37\n\tsignature\x18\x01 \x01(\x0e\x32$.clausegate.answer.v1.SignatureState\x12-\n\x04text\x18\x02 \x01(\x0e\x32\x1f.clausegate.answer.v1.TextState\x12\x35\n\x0c\x63urrent_span\x18\x03 \x01(\x0b\x32\x1a.clausegate.corpus.v1.SpanH\x00\x88\x01\x01\x12\x35\n\x0bmatch_level\x18\x04 \x01(\x0e\x32 .clausegate.corpus.v1.MatchLevel\x12\x13\n\x0b\x65xplanation\x18\x05 \x01(\tB\x0f\n\r_current_span*\xdc\x01\n\x10GroundingVerdict\x12!\n\x1dGROUNDING_VERDICT_UNSPECIFIED\x10\x00\x12\x1e\n\x1aGROUNDING_VERDICT_VERBATIM\x10\x01\x12\x1f\n\x1bGROUNDING_VERDICT_SUPPORTED\x10\x02\x12 \n\x1cGROUNDING_VERDICT_OVERSTATED\x10\x03\x12\x1f\n\x1bGROUNDING_VERDICT_MISQUOTED\x10\x04\x12!\n\x1dGROUNDING_VERDICT_UNSUPPORTED\x10\x05*\xc7\x02\n\x08LintRule\x12\x19\n\x15LINT_RULE_UNSPECIFIED\x10\x00\x12\x14\n\x10LINT_RULE_NUMBER\x10\x01\x12\x16\n\x12LINT_RULE_CURRENCY\x10\x02\x12\x18\n\x14LINT_RULE_PERCENTAGE\x10\x03\x12\x12\n\x0eLINT_RULE_DATE\x10\x04\x12\x1b\n\x17LINT_RULE_CLAUSE_NUMBER\x10\x05\x12\x16\n\x12LINT_RULE_NEGATION\x10\x06\x12\x13\n\x0fLINT_RULE_MODAL\x10\x07\x12\x12\n\x0eLINT_RULE_NAME\x10\x08\x12\x1f\n\x1bLINT_RULE_UNSUPPORTED_WORDS\x10\t\x12\x17\n\x13LINT_RULE_CONDITION\x10\n\x12\x14\n\x10LINT_RULE_DENIED\x10\x0b\x12\x16\n\x12LINT_RULE_RELATION\x10\x0c*\xd3\x01\n\x0fGroundingCaveat\x12 \n\x1cGROUNDING_CAVEAT_UNSPECIFIED\x10\x00\x12\x1c\n\x18GROUNDING_CAVEAT_PARTIES\x10\x01\x12\x1b\n\x17GROUNDING_CAVEAT_DENIAL\x10\x02\x12\x1e\n\x1aGROUNDING_CAVEAT_CONDITION\x10\x03\x12\x1f\n\x1bGROUNDING_CAVEAT_OTHER_WORD\x10\x04\x12\"\n\x1eGROUNDING_CAVEAT_JOINED_QUOTES\x10\x05*\x87\x01\n\x0eSignatureState\x12\x1f\n\x1bSIGNATURE_STATE_UNSPECIFIED\x10\x00\x12\x19\n\x15SIGNATURE_STATE_VALID\x10\x01\x12\x1b\n\x17SIGNATURE_STATE_INVALID\x10\x02\x12\x1c\n\x18SIGNATURE_STATE_UNSIGNED\x10\x03*o\n\tTextState\x12\x1a\n\x16TEXT_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12TEXT_STATE_PRESENT\x10\x01\x12\x19\n\x15TEXT_STATE_SUPERSEDED\x10\x02\x12\x13\n\x0fTEXT_STATE_GONE\x10\x03\x32\xc1\x02\n\x10GroundingService\x12\x94\x01\n\x0e\x43heckGrounding\x12+.clausegate.answer.v1.CheckGroundingRequest\x1a,.clausegate.answer.v1.CheckGroundingResponse\"\'\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x18\"\x13/v1/grounding:check:\x01*\x12\x95\x01\n\x0eVerifyCitation\x12+.clausegate.answer.v1.VerifyCitationRequest\x1a,.clausegate.answer.v1.VerifyCitationResponse\"(\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x19\"\x14/v1/citations:verify:\x01*b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,clausegate/answer/v1/grounding_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a#clausegate/corpus/v1/citation.proto\x1a\x1f\x63lausegate/corpus/v1/span.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\".\n\x0eGroundingClaim\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0e\n\x06quotes\x18\x02 \x03(\t\"\x82\x01\n\x15\x43heckGroundingRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x34\n\x06\x63laims\x18\x02 \x03(\x0b\x32$.clausegate.answer.v1.GroundingClaim\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x04 \x03(\t\"\x88\x01\n\x0bLintFinding\x12,\n\x04rule\x18\x01 \x01(\x0e\x32\x1e.clausegate.answer.v1.LintRule\x12\x0c\n\x04text\x18\x02 \x01(\t\x12(\n\x04span\x18\x03 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x13\n\x0b\x63lause_text\x18\x04 \x01(\t\"\x80\x03\n\x0c\x43heckedClaim\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x37\n\x07verdict\x18\x02 \x01(\x0e\x32&.clausegate.answer.v1.GroundingVerdict\x12\x18\n\x10\x63itation_numbers\x18\x03 \x03(\x05\x12\x16\n\x0emissing_quotes\x18\x04 \x03(\t\x12\x33\n\x08\x66indings\x18\x05 \x03(\x0b\x32!.clausegate.answer.v1.LintFinding\x12>\n\x0enearest_clause\x18\x06 \x01(\x0b\x32&.clausegate.answer.v1.SupportingClause\x12\x36\n\x07\x63\x61veats\x18\x07 \x03(\x0e\x32%.clausegate.answer.v1.GroundingCaveat\x12)\n\x05notes\x18\x08 \x03(\x0b\x32\x1a.clausegate.answer.v1.Note\x12\x1f\n\x17nearest_citation_number\x18\t \x01(\x05\"\xa9\x01\n\x16\x43heckGroundingResponse\x12\x10\n\x08grounded\x18\x01 \x01(\x08\x12\x32\n\x06\x63laims\x18\x02 \x03(\x0b\x32\".clausegate.answer.v1.CheckedClaim\x12\x31\n\tcitations\x18\x03 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x16\n\x0eindex_revision\x18\x04 \x01(\t\"I\n\x15VerifyCitationRequest\x12\x30\n\x08\x63itation\x18\x01 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Citation\"\x94\x02\n\x16VerifyCitationResponse\x12\x37\n\tsignature\x18\x01 \x01(\x0e\x32$.clausegate.answer.v1.SignatureState\x12-\n\x04text\x18\x02 \x01(\x0e\x32\x1f.clausegate.answer.v1.TextState\x12\x35\n\x0c\x63urrent_span\x18\x03 \x01(\x0b\x32\x1a.clausegate.corpus.v1.SpanH\x00\x88\x01\x01\x12\x35\n\x0bmatch_level\x18\x04 \x01(\x0e\x32 .clausegate.corpus.v1.MatchLevel\x12\x13\n\x0b\x65xplanation\x18\x05 \x01(\tB\x0f\n\r_current_span*\xa5\x02\n\x10GroundingVerdict\x12!\n\x1dGROUNDING_VERDICT_UNSPECIFIED\x10\x00\x12\x1e\n\x1aGROUNDING_VERDICT_VERBATIM\x10\x01\x12\x1f\n\x1bGROUNDING_VERDICT_SUPPORTED\x10\x02\x12 \n\x1cGROUNDING_VERDICT_OVERSTATED\x10\x03\x12\x1f\n\x1bGROUNDING_VERDICT_MISQUOTED\x10\x04\x12%\n\x1dGROUNDING_VERDICT_UNSUPPORTED\x10\x05\x1a\x02\x08\x01\x12\"\n\x1eGROUNDING_VERDICT_CONTRADICTED\x10\x06\x12\x1f\n\x1bGROUNDING_VERDICT_NOT_FOUND\x10\x07*\xc7\x02\n\x08LintRule\x12\x19\n\x15LINT_RULE_UNSPECIFIED\x10\x00\x12\x14\n\x10LINT_RULE_NUMBER\x10\x01\x12\x16\n\x12LINT_RULE_CURRENCY\x10\x02\x12\x18\n\x14LINT_RULE_PERCENTAGE\x10\x03\x12\x12\n\x0eLINT_RULE_DATE\x10\x04\x12\x1b\n\x17LINT_RULE_CLAUSE_NUMBER\x10\x05\x12\x16\n\x12LINT_RULE_NEGATION\x10\x06\x12\x13\n\x0fLINT_RULE_MODAL\x10\x07\x12\x12\n\x0eLINT_RULE_NAME\x10\x08\x12\x1f\n\x1bLINT_RULE_UNSUPPORTED_WORDS\x10\t\x12\x17\n\x13LINT_RULE_CONDITION\x10\n\x12\x14\n\x10LINT_RULE_DENIED\x10\x0b\x12\x16\n\x12LINT_RULE_RELATION\x10\x0c*\xd3\x01\n\x0fGroundingCaveat\x12 \n\x1cGROUNDING_CAVEAT_UNSPECIFIED\x10\x00\x12\x1c\n\x18GROUNDING_CAVEAT_PARTIES\x10\x01\x12\x1b\n\x17GROUNDING_CAVEAT_DENIAL\x10\x02\x12\x1e\n\x1aGROUNDING_CAVEAT_CONDITION\x10\x03\x12\x1f\n\x1bGROUNDING_CAVEAT_OTHER_WORD\x10\x04\x12\"\n\x1eGROUNDING_CAVEAT_JOINED_QUOTES\x10\x05*\x87\x01\n\x0eSignatureState\x12\x1f\n\x1bSIGNATURE_STATE_UNSPECIFIED\x10\x00\x12\x19\n\x15SIGNATURE_STATE_VALID\x10\x01\x12\x1b\n\x17SIGNATURE_STATE_INVALID\x10\x02\x12\x1c\n\x18SIGNATURE_STATE_UNSIGNED\x10\x03*o\n\tTextState\x12\x1a\n\x16TEXT_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12TEXT_STATE_PRESENT\x10\x01\x12\x19\n\x15TEXT_STATE_SUPERSEDED\x10\x02\x12\x13\n\x0fTEXT_STATE_GONE\x10\x03\x32\xc1\x02\n\x10GroundingService\x12\x94\x01\n\x0e\x43heckGrounding\x12+.clausegate.answer.v1.CheckGroundingRequest\x1a,.clausegate.answer.v1.CheckGroundingResponse\"\'\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x18\"\x13/v1/grounding:check:\x01*\x12\x95\x01\n\x0eVerifyCitation\x12+.clausegate.answer.v1.VerifyCitationRequest\x1a,.clausegate.answer.v1.VerifyCitationResponse\"(\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x19\"\x14/v1/citations:verify:\x01*b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clausegate.answer.v1.grounding_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_GROUNDINGVERDICT'].values_by_name["GROUNDING_VERDICT_UNSUPPORTED"]._loaded_options = None
+  _globals['_GROUNDINGVERDICT'].values_by_name["GROUNDING_VERDICT_UNSUPPORTED"]._serialized_options = b'\010\001'
   _globals['_GROUNDINGSERVICE'].methods_by_name['CheckGrounding']._loaded_options = None
   _globals['_GROUNDINGSERVICE'].methods_by_name['CheckGrounding']._serialized_options = b'\222\202\031\005\n\001\001\020\003\202\323\344\223\002\030\"\023/v1/grounding:check:\001*'
   _globals['_GROUNDINGSERVICE'].methods_by_name['VerifyCitation']._loaded_options = None
   _globals['_GROUNDINGSERVICE'].methods_by_name['VerifyCitation']._serialized_options = b'\222\202\031\005\n\001\001\020\001\202\323\344\223\002\031\"\024/v1/citations:verify:\001*'
-  _globals['_GROUNDINGVERDICT']._serialized_start=1374
-  _globals['_GROUNDINGVERDICT']._serialized_end=1594
-  _globals['_LINTRULE']._serialized_start=1597
-  _globals['_LINTRULE']._serialized_end=1924
-  _globals['_GROUNDINGCAVEAT']._serialized_start=1927
-  _globals['_GROUNDINGCAVEAT']._serialized_end=2138
-  _globals['_SIGNATURESTATE']._serialized_start=2141
-  _globals['_SIGNATURESTATE']._serialized_end=2276
-  _globals['_TEXTSTATE']._serialized_start=2278
-  _globals['_TEXTSTATE']._serialized_end=2389
+  _globals['_GROUNDINGVERDICT']._serialized_start=1471
+  _globals['_GROUNDINGVERDICT']._serialized_end=1764
+  _globals['_LINTRULE']._serialized_start=1767
+  _globals['_LINTRULE']._serialized_end=2094
+  _globals['_GROUNDINGCAVEAT']._serialized_start=2097
+  _globals['_GROUNDINGCAVEAT']._serialized_end=2308
+  _globals['_SIGNATURESTATE']._serialized_start=2311
+  _globals['_SIGNATURESTATE']._serialized_end=2446
+  _globals['_TEXTSTATE']._serialized_start=2448
+  _globals['_TEXTSTATE']._serialized_end=2559
   _globals['_GROUNDINGCLAIM']._serialized_start=237
   _globals['_GROUNDINGCLAIM']._serialized_end=283
   _globals['_CHECKGROUNDINGREQUEST']._serialized_start=286
   _globals['_CHECKGROUNDINGREQUEST']._serialized_end=416
-  _globals['_LINTFINDING']._serialized_start=418
-  _globals['_LINTFINDING']._serialized_end=491
-  _globals['_CHECKEDCLAIM']._serialized_start=494
-  _globals['_CHECKEDCLAIM']._serialized_end=845
-  _globals['_CHECKGROUNDINGRESPONSE']._serialized_start=848
-  _globals['_CHECKGROUNDINGRESPONSE']._serialized_end=1017
-  _globals['_VERIFYCITATIONREQUEST']._serialized_start=1019
-  _globals['_VERIFYCITATIONREQUEST']._serialized_end=1092
-  _globals['_VERIFYCITATIONRESPONSE']._serialized_start=1095
-  _globals['_VERIFYCITATIONRESPONSE']._serialized_end=1371
-  _globals['_GROUNDINGSERVICE']._serialized_start=2392
-  _globals['_GROUNDINGSERVICE']._serialized_end=2713
+  _globals['_LINTFINDING']._serialized_start=419
+  _globals['_LINTFINDING']._serialized_end=555
+  _globals['_CHECKEDCLAIM']._serialized_start=558
+  _globals['_CHECKEDCLAIM']._serialized_end=942
+  _globals['_CHECKGROUNDINGRESPONSE']._serialized_start=945
+  _globals['_CHECKGROUNDINGRESPONSE']._serialized_end=1114
+  _globals['_VERIFYCITATIONREQUEST']._serialized_start=1116
+  _globals['_VERIFYCITATIONREQUEST']._serialized_end=1189
+  _globals['_VERIFYCITATIONRESPONSE']._serialized_start=1192
+  _globals['_VERIFYCITATIONRESPONSE']._serialized_end=1468
+  _globals['_GROUNDINGSERVICE']._serialized_start=2562
+  _globals['_GROUNDINGSERVICE']._serialized_end=2883
 # @@protoc_insertion_point(module_scope)

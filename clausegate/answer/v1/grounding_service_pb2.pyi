@@ -35,15 +35,23 @@ class _GroundingVerdictEnumTypeWrapper(google.protobuf.internal.enum_type_wrappe
     sentences that hold them, of what leads into them, and of the conditions after them.
     """
     GROUNDING_VERDICT_SUPPORTED: _GroundingVerdict.ValueType  # 2
-    """Every quote stands in a document, and the claim says nothing that the lint misses in them."""
+    """Every quote stands in a document, or, without quotes, one clause or two neighbouring ones say it in other words;
+    and the claim has no number, date, name, negation, duty, condition or other word of content that these lack.
+    """
     GROUNDING_VERDICT_OVERSTATED: _GroundingVerdict.ValueType  # 3
-    """Every quote stands in a document, but the claim says what they do not, or gives as a fact what their sentences
-    deny or allow under a condition only, see `findings`.
+    """The quotes, or the nearest clause, speak of the same, but the claim says what they do not, or gives as a fact
+    what they deny or allow under a condition only, see `findings`. Also where it cannot be told.
     """
     GROUNDING_VERDICT_MISQUOTED: _GroundingVerdict.ValueType  # 4
     """A quote stands in no document searched."""
     GROUNDING_VERDICT_UNSUPPORTED: _GroundingVerdict.ValueType  # 5
-    """No quote was given, and the claim's words stand in no document searched."""
+    """Not sent since November 2026: `CONTRADICTED`, `NOT_FOUND`, `OVERSTATED` and `SUPPORTED` say more."""
+    GROUNDING_VERDICT_CONTRADICTED: _GroundingVerdict.ValueType  # 6
+    """The quotes, or the nearest clause, speak of the same and say otherwise: another number, date or amount, a
+    negation, a duty for a permission, the other party. See `LintFinding.clause_text`.
+    """
+    GROUNDING_VERDICT_NOT_FOUND: _GroundingVerdict.ValueType  # 7
+    """No quote was given, and nothing searched says anything like it."""
 
 class GroundingVerdict(_GroundingVerdict, metaclass=_GroundingVerdictEnumTypeWrapper):
     """What a check found of one claim."""
@@ -55,15 +63,23 @@ GROUNDING_VERDICT_VERBATIM: GroundingVerdict.ValueType  # 1
 sentences that hold them, of what leads into them, and of the conditions after them.
 """
 GROUNDING_VERDICT_SUPPORTED: GroundingVerdict.ValueType  # 2
-"""Every quote stands in a document, and the claim says nothing that the lint misses in them."""
+"""Every quote stands in a document, or, without quotes, one clause or two neighbouring ones say it in other words;
+and the claim has no number, date, name, negation, duty, condition or other word of content that these lack.
+"""
 GROUNDING_VERDICT_OVERSTATED: GroundingVerdict.ValueType  # 3
-"""Every quote stands in a document, but the claim says what they do not, or gives as a fact what their sentences
-deny or allow under a condition only, see `findings`.
+"""The quotes, or the nearest clause, speak of the same, but the claim says what they do not, or gives as a fact
+what they deny or allow under a condition only, see `findings`. Also where it cannot be told.
 """
 GROUNDING_VERDICT_MISQUOTED: GroundingVerdict.ValueType  # 4
 """A quote stands in no document searched."""
 GROUNDING_VERDICT_UNSUPPORTED: GroundingVerdict.ValueType  # 5
-"""No quote was given, and the claim's words stand in no document searched."""
+"""Not sent since November 2026: `CONTRADICTED`, `NOT_FOUND`, `OVERSTATED` and `SUPPORTED` say more."""
+GROUNDING_VERDICT_CONTRADICTED: GroundingVerdict.ValueType  # 6
+"""The quotes, or the nearest clause, speak of the same and say otherwise: another number, date or amount, a
+negation, a duty for a permission, the other party. See `LintFinding.clause_text`.
+"""
+GROUNDING_VERDICT_NOT_FOUND: GroundingVerdict.ValueType  # 7
+"""No quote was given, and nothing searched says anything like it."""
 Global___GroundingVerdict: typing_extensions.TypeAlias = GroundingVerdict
 
 class _LintRule:
@@ -91,7 +107,9 @@ class _LintRuleEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumT
     LINT_RULE_NAME: _LintRule.ValueType  # 8
     """A link, an e-mail address or a name that no quote holds."""
     LINT_RULE_UNSUPPORTED_WORDS: _LintRule.ValueType  # 9
-    """Most words of the claim stand in no quote."""
+    """A word of the claim that stands in no quote and no nearest clause, in these or other words; elsewhere in the
+    product, that most words do.
+    """
     LINT_RULE_CONDITION: _LintRule.ValueType  # 10
     """A condition of the quotes that the claim drops: `if`, `unless`, `only`, `subject to` and the like."""
     LINT_RULE_DENIED: _LintRule.ValueType  # 11
@@ -125,7 +143,9 @@ LINT_RULE_MODAL: LintRule.ValueType  # 7
 LINT_RULE_NAME: LintRule.ValueType  # 8
 """A link, an e-mail address or a name that no quote holds."""
 LINT_RULE_UNSUPPORTED_WORDS: LintRule.ValueType  # 9
-"""Most words of the claim stand in no quote."""
+"""A word of the claim that stands in no quote and no nearest clause, in these or other words; elsewhere in the
+product, that most words do.
+"""
 LINT_RULE_CONDITION: LintRule.ValueType  # 10
 """A condition of the quotes that the claim drops: `if`, `unless`, `only`, `subject to` and the like."""
 LINT_RULE_DENIED: LintRule.ValueType  # 11
@@ -316,17 +336,28 @@ class LintFinding(google.protobuf.message.Message):
 
     RULE_FIELD_NUMBER: builtins.int
     TEXT_FIELD_NUMBER: builtins.int
+    SPAN_FIELD_NUMBER: builtins.int
+    CLAUSE_TEXT_FIELD_NUMBER: builtins.int
     rule: Global___LintRule.ValueType
     """The rule."""
     text: builtins.str
-    """The words of the claim."""
+    """The words of the claim; those of the quotes where the claim leaves them out."""
+    clause_text: builtins.str
+    """What the quotes or the nearest clause say in their place; empty where they say nothing of it."""
+    @property
+    def span(self) -> clausegate.corpus.v1.span_pb2.Span:
+        """Where the words stand in `CheckedClaim.text`, in code points. Unset where the claim leaves them out."""
+
     def __init__(
         self,
         *,
         rule: Global___LintRule.ValueType = ...,
         text: builtins.str = ...,
+        span: clausegate.corpus.v1.span_pb2.Span | None = ...,
+        clause_text: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["rule", b"rule", "text", b"text"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["span", b"span"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["clause_text", b"clause_text", "rule", b"rule", "span", b"span", "text", b"text"]) -> None: ...
 
 Global___LintFinding: typing_extensions.TypeAlias = LintFinding
 
@@ -344,10 +375,13 @@ class CheckedClaim(google.protobuf.message.Message):
     NEAREST_CLAUSE_FIELD_NUMBER: builtins.int
     CAVEATS_FIELD_NUMBER: builtins.int
     NOTES_FIELD_NUMBER: builtins.int
+    NEAREST_CITATION_NUMBER_FIELD_NUMBER: builtins.int
     text: builtins.str
     """The claim."""
     verdict: Global___GroundingVerdict.ValueType
     """What was found."""
+    nearest_citation_number: builtins.int
+    """`Citation.number` of the nearest clause, by which it can be verified; 0 where there is none."""
     @property
     def citation_numbers(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
         """`Citation.number` of its quotes, or of its own words."""
@@ -362,7 +396,10 @@ class CheckedClaim(google.protobuf.message.Message):
 
     @property
     def nearest_clause(self) -> clausegate.answer.v1.answer_pb2.SupportingClause:
-        """The passage nearest to an unsupported or misquoted claim; unset when nothing is near. It supports nothing."""
+        """The sentence or table row that comes nearest to the claim, of one that is supported the one that says it. Unset
+        for a verbatim claim, which is its own, and where nothing was found to compare with. `score` is the share of the
+        claim's words that it has, 0 to 1; with a verdict below supported it supports nothing.
+        """
 
     @property
     def caveats(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___GroundingCaveat.ValueType]:
@@ -387,9 +424,10 @@ class CheckedClaim(google.protobuf.message.Message):
         nearest_clause: clausegate.answer.v1.answer_pb2.SupportingClause | None = ...,
         caveats: collections.abc.Iterable[Global___GroundingCaveat.ValueType] | None = ...,
         notes: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.Note] | None = ...,
+        nearest_citation_number: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["nearest_clause", b"nearest_clause"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["caveats", b"caveats", "citation_numbers", b"citation_numbers", "findings", b"findings", "missing_quotes", b"missing_quotes", "nearest_clause", b"nearest_clause", "notes", b"notes", "text", b"text", "verdict", b"verdict"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["caveats", b"caveats", "citation_numbers", b"citation_numbers", "findings", b"findings", "missing_quotes", b"missing_quotes", "nearest_citation_number", b"nearest_citation_number", "nearest_clause", b"nearest_clause", "notes", b"notes", "text", b"text", "verdict", b"verdict"]) -> None: ...
 
 Global___CheckedClaim: typing_extensions.TypeAlias = CheckedClaim
 
@@ -413,7 +451,7 @@ class CheckGroundingResponse(google.protobuf.message.Message):
 
     @property
     def citations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.corpus.v1.citation_pb2.Citation]:
-        """Quotes that were found, in order of number."""
+        """Quotes that were found and nearest clauses, in order of number."""
 
     def __init__(
         self,

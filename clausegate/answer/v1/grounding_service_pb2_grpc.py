@@ -52,8 +52,8 @@ class GroundingServiceServicer(object):
     """
 
     def CheckGrounding(self, request, context):
-        """Whether a text that was written elsewhere stands on the documents, claim by claim; by the validator that
-        answers go through.
+        """Whether a text that was written elsewhere stands on the documents, claim by claim: by the validator that
+        answers go through, and, for claims without quotes, beside the clause that comes nearest.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -85,8 +85,8 @@ class GroundingServiceStub(typing.Generic[_GroundingServiceCheckGroundingType, _
     ], channel: grpc.aio.Channel) -> None: ...
 
     CheckGrounding: _GroundingServiceCheckGroundingType
-    """Whether a text that was written elsewhere stands on the documents, claim by claim; by the validator that
-    answers go through.
+    """Whether a text that was written elsewhere stands on the documents, claim by claim: by the validator that
+    answers go through, and, for claims without quotes, beside the clause that comes nearest.
     """
 
     VerifyCitation: _GroundingServiceVerifyCitationType
@@ -112,8 +112,8 @@ class GroundingServiceServicer(metaclass=abc.ABCMeta):
         request: clausegate.answer.v1.grounding_service_pb2.CheckGroundingRequest,
         context: _ServicerContext,
     ) -> typing.Union[clausegate.answer.v1.grounding_service_pb2.CheckGroundingResponse, collections.abc.Awaitable[clausegate.answer.v1.grounding_service_pb2.CheckGroundingResponse]]:
-        """Whether a text that was written elsewhere stands on the documents, claim by claim; by the validator that
-        answers go through.
+        """Whether a text that was written elsewhere stands on the documents, claim by claim: by the validator that
+        answers go through, and, for claims without quotes, beside the clause that comes nearest.
         """
 
     @abc.abstractmethod

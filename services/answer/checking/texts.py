@@ -16,10 +16,7 @@ from chassis.limits.size import check_count, check_names, check_text
 from corpus.chunks import Chunk
 from corpus.citations import Citation
 from corpus.wire import Wire
-from services.answer.answers import SupportingClause
 from services.answer.clients.retrieval import RetrievalClient
-from services.answer.corpus import Found
-from services.answer.evidence.grading import clause_of, grade_locally
 from services.answer.questions import Question
 from services.answer.records.tasks import Tasks
 from services.answer.records.tracking import TaskName
@@ -33,6 +30,7 @@ from services.answer.verification.grounding import (
     spellings,
     words_of,
 )
+from services.answer.verification.nearest import nearest_to
 from services.answer.verification.places import find_in
 from services.answer.verification.signing import Signer
 from services.answer.verification.splitting import quoted_in, sentences_of
@@ -47,8 +45,6 @@ QUERY_CHARACTERS = 1_000
 POOLS = (12, 100)
 """Candidates looked through for a quote: few at first, and many before it counts as missing."""
 CONCURRENT_SEARCHES = 4
-NEAR_GRADE = 1
-"""Local grade, see `grading.GRADE_LIMITS`, from which a passage counts as near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,41 +126,34 @@ class Grounding:
 
     async def _look_for(self, words: str, asked: Asked) -> _Search:
         question = Question(words[:QUERY_CHARACTERS], asked.sources, asked.document_ids)
-        nearest: SupportingClause | None = None
+        near: tuple[Chunk, ...] = ()
         candidates, revision = 0, ""
         for pool in POOLS:
             found = await self._retrieval.search(
                 question, top_k=pool, vector_k=pool, keyword_k=pool, route=False
             )
-            nearest = nearest or _nearest(found)
+            near = near or tuple(candidate.chunk for candidate in found.candidates)
             candidates, revision = len(found.candidates), found.index_revision
             for spelled in spellings(words):
                 for candidate in found.candidates:
                     if find_in(candidate.chunk, spelled):
-                        return _Search(FoundWords(spelled, candidate.chunk, nearest), revision, candidates)
+                        return _Search(FoundWords(spelled, candidate.chunk, None), revision, candidates)
             if candidates < pool:
                 break
+        # Some .1 s of comparing words.
+        nearest = await asyncio.to_thread(nearest_to, words, near)
         return _Search(FoundWords(words, None, nearest), revision, candidates)
 
     async def _judge(self, claims: Sequence[Claim], searches: Mapping[str, _Search]) -> Checked:
         found = {words: search.found for words, search in searches.items()}
-        chunks: dict[str, Chunk] = {
-            place.chunk.chunk_id: place.chunk for place in found.values() if place.chunk
-        }
-        documents: list[str] = [chunk.document_id for chunk in chunks.values()]
-        documents += [place.nearest.document for place in found.values() if place.nearest and not place.chunk]
-        live = await self._retrieval.live_documents(dict.fromkeys(documents))
+        everything = [chunk for place in found.values() for chunk in place.chunks]
+        chunks: dict[str, Chunk] = {chunk.chunk_id: chunk for chunk in everything}
+        documents = dict.fromkeys(chunk.document_id for chunk in everything)
+        live = await self._retrieval.live_documents(documents)
         citations = Citations(chunks, live, self._origin, self._signer)
         checked = judge(claims, found, citations)
         revision = next(search.index_revision for search in searches.values())
         return Checked(checked, citations.all, revision)
-
-
-def _nearest(found: Found) -> SupportingClause | None:
-    """The passage that comes closest, without its document's label; None where none is near."""
-    graded = grade_locally(found)
-    near = graded[0] if graded and (graded[0].grade or 0) >= NEAR_GRADE else None
-    return clause_of(near, near.candidate.chunk, {}) if near else None
 
 
 def claims_of(asked: Asked) -> tuple[Claim, ...]:

@@ -1,9 +1,9 @@
 """Judges claims by the words that are said to carry them, one by one, without a model.
 
-What holds an answer together holds here: a quote must stand in one chunk as `find_quote` sees it, and a claim
-must not say what the lint misses in its quotes, nor may both leave out a negation, a denial or a condition of
-the sentences that the quotes are cut from. What comparing words cannot tell of a claim that passes is said
-with its verdict.
+What holds an answer together holds here: a quote must stand in one chunk as `find_quote` sees it. A claim
+must say nothing that its quotes do not, nor may both leave out a negation, a denial or a condition of the
+sentences that the quotes are cut from. A claim without quotes is held to the clause that comes nearest. What
+comparing words cannot tell of a claim that passes is said with its verdict.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from enum import StrEnum
 
 from corpus.chunks import Chunk
 from corpus.citations import Citation
+from corpus.spans import Span
 from services.answer.answers import Note, SupportingClause
-from services.answer.parts import JOINT, MARKER
-from services.answer.verification.citing import Citations, Stored, doubt_notes, quote_in
+from services.answer.parts import JOINT, MARKER, contexts_of, pages_at, part_of
+from services.answer.verification.citing import Citations, Stored, doubt_notes, quote_in, quote_of_sentence
+from services.answer.verification.comparing import Difference, compare
 from services.answer.verification.lint import Caveat, Finding, LintRule, caveats, lint
 from services.answer.verification.lint.reading import Text
+from services.answer.verification.nearest import Nearest
+from services.answer.verification.passages import Passage
 from services.answer.verification.quotes import find_quote
 from services.answer.verification.splitting import own_words
 
@@ -43,7 +47,8 @@ class Verdict(StrEnum):
     SUPPORTED = "supported"
     OVERSTATED = "overstated"
     MISQUOTED = "misquoted"
-    UNSUPPORTED = "unsupported"
+    CONTRADICTED = "contradicted"
+    NOT_FOUND = "not_found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,16 @@ class FoundWords:
     """The words as they were found: without a full stop of their own where the sentence goes on."""
     chunk: Chunk | None
     """Holds the words; None where no chunk does."""
-    nearest: SupportingClause | None
-    """The passage that comes closest to them, if any comes close."""
+    nearest: Nearest | None
+    """What comes closest to them; None where a chunk holds them, or there is nothing to compare with."""
+
+    @property
+    def chunks(self) -> Iterator[Chunk]:
+        """All of these."""
+        if self.chunk:
+            yield self.chunk
+        if self.nearest:
+            yield self.nearest.comparison.passage.chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +87,13 @@ class CheckedClaim:
     verdict: Verdict
     citation_numbers: tuple[int, ...] = ()
     missing_quotes: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Difference, ...] = ()
     nearest_clause: SupportingClause | None = None
     caveats: tuple[Caveat, ...] = ()
     notes: tuple[Note, ...] = ()
     """Why the text of its quotes may not be what the file shows."""
+    nearest_citation_number: int = 0
+    """0 without a nearest clause."""
 
 
 def spellings(words: str) -> Iterable[str]:
@@ -96,7 +111,7 @@ def judge(
 ) -> tuple[CheckedClaim, ...]:
     """The claims with their verdicts, in order; `found` for each of `words_of` them."""
     judged = [_judged(claim, found, citations) for claim in claims]
-    chunks: dict[str, Chunk] = {place.chunk.chunk_id: place.chunk for place in found.values() if place.chunk}
+    chunks: dict[str, Chunk] = {chunk.chunk_id: chunk for place in found.values() for chunk in place.chunks}
     return tuple(replace(claim, notes=_doubts(claim, citations.all, chunks)) for claim in judged)
 
 
@@ -111,31 +126,118 @@ def _judged(claim: Claim, found: Mapping[str, FoundWords], citations: Citations)
         for words, chunk in places.items()
         if chunk and (stored := _find(words, (chunk,), citations))
     }
+    missing = tuple(words for words in wanted if found[words].words not in held)
+    if missing and not claim.quotes:
+        return _held_to_the_nearest(claim, found[own].nearest, citations)
     if verbatim:
         citations.cite_stored(verbatim)
     cited = [citations.cite_stored(stored) for stored in held.values()]
+    if verbatim and not missing:
+        cited = [citations.cite_stored(verbatim), *cited]
     numbers = tuple(dict.fromkeys(citation.number for citation in cited))
-    missing = tuple(words for words in wanted if found[words].words not in held)
     if missing:
-        nearest = _labelled(found[missing[0]].nearest, citations.labels)
-        if not claim.quotes:
-            return CheckedClaim(claim.text, Verdict.UNSUPPORTED, nearest_clause=nearest)
-        return CheckedClaim(claim.text, Verdict.MISQUOTED, numbers, missing, nearest_clause=nearest)
-    if verbatim:
-        numbers = tuple(dict.fromkeys((citations.cite_stored(verbatim).number, *numbers)))
+        judged = CheckedClaim(claim.text, Verdict.MISQUOTED, numbers, missing)
+        nearest = found[missing[0]].nearest
+        return _beside(
+            judged, _stored_of(nearest.comparison.passage, citations) if nearest else (), citations
+        )
     whole = _whole_sentences(places, citations)
-    findings = () if verbatim else lint(own, [stored.reading for stored in held.values()], _named_by(cited))
-    findings = tuple(dict.fromkeys((*findings, *_cut_off(own, whole))))
-    if findings:
-        return CheckedClaim(claim.text, Verdict.OVERSTATED, numbers, findings=findings)
-    verdict = Verdict.VERBATIM if verbatim else Verdict.SUPPORTED
-    return CheckedClaim(claim.text, verdict, numbers, caveats=caveats(own, [stored.text for stored in whole]))
+    differences = () if verbatim else _beyond(own, list(held.values()), _named_by(cited))
+    cut_off = (Difference(finding.rule, finding.text) for finding in _cut_off(own, whole))
+    told = {(difference.rule, difference.text) for difference in differences}
+    differences += tuple(dict.fromkeys(one for one in cut_off if (one.rule, one.text) not in told))
+    if differences:
+        contradicted = any(difference.clause_text for difference in differences)
+        verdict = Verdict.CONTRADICTED if contradicted else Verdict.OVERSTATED
+        findings = _placed(differences, claim.text, own)
+        return _beside(CheckedClaim(claim.text, verdict, numbers, findings=findings), whole, citations)
+    told_not = caveats(own, [stored.text for stored in whole])
+    if verbatim:
+        return CheckedClaim(claim.text, Verdict.VERBATIM, numbers, caveats=told_not)
+    judged = CheckedClaim(claim.text, Verdict.SUPPORTED, numbers, caveats=told_not)
+    return _beside(judged, list(held.values()), citations)
 
 
-def _labelled(nearest: SupportingClause | None, labels: Mapping[str, str]) -> SupportingClause | None:
+def _held_to_the_nearest(claim: Claim, nearest: Nearest | None, citations: Citations) -> CheckedClaim:
+    """A claim without quotes, beside the clause that comes nearest."""
+    own = own_words(claim.text)
     if nearest is None:
-        return None
-    return replace(nearest, document_label=labels.get(nearest.document, nearest.title))
+        return CheckedClaim(claim.text, Verdict.NOT_FOUND)
+    comparison, stored = nearest.comparison, _stored_of(nearest.comparison.passage, citations)
+    if nearest.supports and stored:
+        numbers = tuple(citations.cite_stored(sentence).number for sentence in stored)
+        told_not = caveats(own, [sentence.text for sentence in stored])
+        judged = CheckedClaim(claim.text, Verdict.SUPPORTED, numbers, caveats=told_not)
+    elif nearest.found:
+        verdict = Verdict.CONTRADICTED if comparison.contradicted else Verdict.OVERSTATED
+        judged = CheckedClaim(claim.text, verdict, findings=_placed(comparison.differences, claim.text, own))
+    else:
+        judged = CheckedClaim(claim.text, Verdict.NOT_FOUND)
+    return _beside(judged, stored, citations, comparison.share)
+
+
+def _beyond(own: str, held: Sequence[Stored], around: str) -> tuple[Difference, ...]:
+    """What a claim says that its quotes do not."""
+    quoted = Passage(held[0].chunk, (), tuple(stored.reading for stored in held), around)
+    return compare(own, quoted, {}).differences
+
+
+def _placed(differences: Iterable[Difference], claim: str, own: str) -> tuple[Difference, ...]:
+    """Differences with their places in the claim as it came, not in its own words."""
+    start = max(0, claim.find(own))
+    return tuple(
+        replace(difference, span=Span(difference.span.start + start, difference.span.end + start))
+        if difference.span
+        else difference
+        for difference in differences
+    )
+
+
+def _stored_of(passage: Passage, citations: Citations) -> tuple[Stored, ...]:
+    """The sentences of a passage as they are stored now; none of a document that was replaced meanwhile."""
+    stored = (citations.find(quote_of_sentence(sentence)) for sentence in passage.sentences)
+    return tuple(dict.fromkeys(sentence for sentence in stored if sentence))
+
+
+def _beside(
+    judged: CheckedClaim, stored: Sequence[Stored], citations: Citations, share: float = 1.0
+) -> CheckedClaim:
+    """A judged claim with the first of the sentences that it was held to."""
+    if not stored:
+        return judged
+    first, number = stored[0], citations.cite_stored(stored[0]).number
+    clause = _clause_of(first, citations.labels[first.chunk.document_id], share)
+    return replace(judged, nearest_clause=clause, nearest_citation_number=number)
+
+
+def _clause_of(stored: Stored, label: str, share: float) -> SupportingClause:
+    """A sentence with what governs it, as a passage."""
+    chunk, span = stored.chunk, stored.span
+    page, last_page = pages_at(chunk, span)
+    governing = [part for part in contexts_of(chunk, span) if part.span not in span]
+    return SupportingClause(
+        chunk_id=chunk.chunk_id,
+        chunk_alias=chunk.alias,
+        document=chunk.document_id,
+        source=chunk.source,
+        title=chunk.title,
+        document_label=label,
+        section=chunk.section_at(span.start),
+        page=page,
+        last_page=last_page,
+        text=stored.words,
+        span=span,
+        quoted=(),
+        grade=None,
+        probability=None,
+        score=share,
+        context_before=tuple(
+            part_of(chunk, part.span, part.text) for part in governing if part.span.start < span.start
+        ),
+        context_after=tuple(
+            part_of(chunk, part.span, part.text) for part in governing if part.span.start >= span.start
+        ),
+    )
 
 
 def _whole_sentences(places: Mapping[str, Chunk | None], citations: Citations) -> Sequence[Stored]:

@@ -2,9 +2,15 @@ import json
 
 import pytest
 
-from clausegate.answer.v1.grounding_service_pb2 import VerifyCitationResponse
+from clausegate.answer.v1.grounding_service_pb2 import (
+    CheckedClaim,
+    GroundingVerdict,
+    LintFinding,
+    VerifyCitationResponse,
+)
 from clausegate.corpus.v1.citation_pb2 import Citation
-from cli.checking import Verified, citations_in
+from clausegate.corpus.v1.span_pb2 import Span
+from cli.checking import Verified, citations_in, marked, remarks_on
 from cli.errors import CommandError
 
 CITATION = {"number": 1, "document": "cme/a.pdf", "quote": "Fees are due.", "span": {"start": 3, "end": 16}}
@@ -58,3 +64,34 @@ def test_what_holds_no_citation_is_an_error_of_one_line(text, problem):
 )
 def test_a_citation_holds_when_nobody_changed_it_and_its_words_stand(signature, text, holds):
     assert Verified(Citation(), VerifyCitationResponse(signature=signature, text=text)).holds is holds
+
+
+CONTRADICTED = CheckedClaim(
+    text="Notice of 60 days is due,\nand a phone call.",
+    verdict=GroundingVerdict.GROUNDING_VERDICT_CONTRADICTED,
+    findings=[
+        LintFinding(text="60 days", span=Span(start=10, end=17), clause_text="90 days"),
+        LintFinding(text="phone", span=Span(start=32, end=37)),
+        LintFinding(text="unless waived"),
+    ],
+    nearest_clause={"text": "90 days’ notice unless waived.", "document_label": "Terms", "section": "3"},
+    nearest_citation_number=1,
+)
+
+
+def test_the_words_of_a_claim_that_go_beyond_its_clause_are_marked():
+    told = marked(CONTRADICTED)
+
+    assert told.plain == "Notice of 60 days is due, and a phone call."
+    underlined = [told.plain[span.start : span.end] for span in told.spans if "underline" in str(span.style)]
+    assert "".join(underlined) == "60 daysphone"
+
+
+def test_the_remarks_on_a_claim_tell_its_words_beside_those_of_the_clause():
+    assert list(remarks_on(CONTRADICTED, {})) == [
+        "the clause says otherwise",
+        "says “60 days”, the clause “90 days”",
+        "the clause does not say “phone”",
+        "leaves out “unless waived”",
+        "nearest clause: “90 days’ notice unless waived.” (Terms › 3)",
+    ]
