@@ -29,7 +29,7 @@ NAMES = [*PLAN, SNIPPETS, CARDS]
 DEFAULT = [name for name in NAMES if name not in PLAN or PLAN[name].corpus not in SMALL]
 """Small corpora are embedded anew for a minute or two each, so that they are measured when asked for."""
 OPENAI = "https://api.openai.com"
-WITHOUT_DATA = ["examples", SNIPPETS]
+WITHOUT_DATA = ["examples", "grounding", SNIPPETS]
 
 
 def arguments() -> argparse.Namespace:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from clausegate import ClausegateError, Client
 from clausegate.answer.v1.answer_pb2 import Outcome, StageUsage
+from clausegate.answer.v1.grounding_service_pb2 import GroundingClaim, GroundingVerdict
 from clausegate.answer.v1.query_service_pb2 import QueryResponse
 from clausegate.corpus.v1.citation_pb2 import Citation
 from evals.concurrency import in_order
@@ -119,6 +120,16 @@ class Asker:
                 return FAILED
 
         return await in_order(questions, ask, self.concurrency, "queries")
+
+    async def verdicts(self, texts: Sequence[str]) -> list[str]:
+        """What grounding finds of each sentence over all documents: `supported`, `not_found` and the like."""
+
+        async def check(text: str) -> str:
+            response = await self.client.check_grounding(claims=[GroundingClaim(text=text)])
+            name = GroundingVerdict.Name(response.claims[0].verdict)
+            return name.removeprefix("GROUNDING_VERDICT_").lower()
+
+        return await in_order(texts, check, self.concurrency, "checks")
 
     async def _search(self, asked: Asked) -> list[FoundChunk]:
         response = await self.client.search(asked.text, document_ids=asked.document_ids, top_k=POOL)

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples" / "corpus"
 EXAMPLE_QUESTIONS = Path(__file__).parent / "questions.json"
 RESEARCH_QUESTIONS = Path(__file__).parent / "snippets.json"
+JUDGED_CLAIMS = Path(__file__).parent / "grounding.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,15 @@ class ExampleQuestion:
     should_refuse: bool
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """One entry of `grounding.json`: a sentence about the examples, and what is true of it."""
+
+    text: str
+    verdict: str
+    """`supported`, `overstated`, `contradicted` or `not_found`."""
+
+
 class Kind(StrEnum):
     """How a research question relates to the documents."""
 
@@ -179,6 +189,13 @@ def folder_files(folder: Path, source: str) -> list[SourceFile]:
 def example_questions(file: Path = EXAMPLE_QUESTIONS) -> list[ExampleQuestion]:
     """The questions about the examples, in the order of the file."""
     return [_example(entry) for entry in json.loads(file.read_text(encoding="utf-8"))["questions"]]
+
+
+def judged_claims(file: Path = JUDGED_CLAIMS) -> list[JudgedClaim]:
+    """The sentences about the examples with their verdicts, in the order of the file."""
+    return [
+        JudgedClaim(entry["text"], entry["verdict"]) for entry in json.loads(file.read_text(encoding="utf-8"))
+    ]
 
 
 def research_questions(file: Path = RESEARCH_QUESTIONS) -> list[ResearchQuestion]:

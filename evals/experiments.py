@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import median
 
 from evals.asking import Asked, Asker, FoundChunk, Reply
-from evals.corpora import ExampleQuestion, NaturalQuestion, Question, unruled
+from evals.corpora import ExampleQuestion, JudgedClaim, NaturalQuestion, Question, unruled
 from evals.metrics import Passage, auroc, character_overlap, first_hit, hit, mean, refused_at, reliability
 
 FALSE_REFUSALS = 0.05
 """Operating point at which gates are compared."""
+
+TRUE, BEYOND, FALSE = "supported", "overstated", ("contradicted", "not_found")
+PASSED = (TRUE, "verbatim")
+"""Verdicts of grounding: what is true, what says more, what is false; and what readers take for true."""
 
 COST = "$ per 1,000"
 """US dollars at the price table, for a thousand questions."""
@@ -95,6 +99,27 @@ async def pages(asker: Asker, questions: Sequence[Question]) -> Figures:
         "all citations": mean(hit for hits in right for hit in hits),
         "right quotes": mean(of_right_quotes),
         **of_models(replies),
+    }
+
+
+async def grounding(asker: Asker, claims: Sequence[JudgedClaim]) -> Figures:
+    """How often the verdict is that of the set, and the two errors that mislead most.
+
+    `false passed` and `beyond passed` are the shares of false and of overstated sentences that are called
+    supported or verbatim; `true denied` is that of true ones that are called contradicted or not found.
+    """
+    verdicts = await asker.verdicts([claim.text for claim in claims])
+    pairs = list(zip([claim.verdict for claim in claims], verdicts, strict=True))
+
+    def share(expected: Collection[str], given: Collection[str]) -> float:
+        return mean(verdict in given for wanted, verdict in pairs if wanted in expected)
+
+    return {
+        "agreement": mean(wanted == verdict for wanted, verdict in pairs),
+        **{name.replace("_", " "): share((name,), (name,)) for name in (TRUE, BEYOND, *FALSE)},
+        "false passed": share(FALSE, PASSED),
+        "beyond passed": share((BEYOND,), PASSED),
+        "true denied": share((TRUE,), FALSE),
     }
 
 

@@ -18,6 +18,7 @@ from evals.corpora import (
     cuad_questions,
     example_questions,
     folder_files,
+    judged_claims,
     natural_questions,
     pdf_questions,
     tree_files,
@@ -100,6 +101,12 @@ PLAN = {
         lambda _: example_questions(),
         experiments.examples,
         answers=True,
+    ),
+    "grounding": Experiment(
+        "Examples, sentences checked by CheckGrounding",
+        "examples",
+        lambda _: judged_claims(),
+        experiments.grounding,
     ),
     "cuad-scoped": Experiment(
         "CUAD, clause within its contract",

@@ -48,6 +48,7 @@ MARKS: dict[str, tuple[Mark, ...]] = {
             {"chunk recall": 0.90, "refusal accuracy": 1.0, "false refusals": 0.05, "$ per 1,000": 20},
         ),
     ),
+    "grounding": (Mark("target", {"agreement": 0.85, "false passed": 0.0, "beyond passed": 0.0}),),
     "cuad-scoped": (
         Mark("W + lexicon", _ranking(".661 .828 .883 .938", ".830 .064 .905 .037")),
         Mark("BM25", _ranking(".52 .73 .81 .90", "- - .86 .034")),

@@ -3,8 +3,8 @@
 import pytest
 
 from evals.asking import Asked, Quote, Reply
-from evals.corpora import NaturalQuestion
-from evals.experiments import natural_folder, natural_scoped
+from evals.corpora import JudgedClaim, NaturalQuestion
+from evals.experiments import grounding, natural_folder, natural_scoped
 from evals.metrics import Passage
 
 RIGHT = Quote((Passage("cuad/A.txt", 0, 40),), "The Fee is USD 50\nper month.", frozenset())
@@ -68,3 +68,24 @@ async def test_over_the_folder_the_question_names_its_contract():
     replies = GivenReplies(reply(RIGHT))
     await natural_folder(replies, [question(answerable=True)])
     assert replies.asked == [Asked("q of A?")]
+
+
+class GivenVerdicts:
+    """Stands where an `Asker` stands: the verdict on each sentence is given."""
+
+    def __init__(self, *verdicts: str) -> None:
+        self.given = verdicts
+
+    async def verdicts(self, texts):
+        return list(self.given)
+
+
+async def test_sentences_that_are_called_true_and_are_not_are_told_apart():
+    wanted = ["supported"] * 4 + ["overstated"] * 2 + ["contradicted", "not_found"]
+    given = ["supported", "verbatim", "contradicted", "overstated", "supported", "overstated", "overstated"]
+    claims = [JudgedClaim(f"{i}", verdict) for i, verdict in enumerate(wanted)]
+    figures = await grounding(GivenVerdicts(*given, "supported"), claims)
+    assert figures["agreement"] == 2 / 8
+    assert (figures["supported"], figures["overstated"]) == (0.25, 0.5)
+    assert (figures["contradicted"], figures["not found"]) == (0.0, 0.0)
+    assert (figures["false passed"], figures["beyond passed"], figures["true denied"]) == (0.5, 0.5, 0.25)
