@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from inference.settings import ModelServerSettings
-from services.answer.contracts.completion import Strategy, TaskModel
+from services.answer.contracts.completion import DEFAULT_DOMAIN, Strategy, TaskModel
 from services.answer.evidence.budget import BudgetLimits
 from services.answer.evidence.gate import GateLimits
 from services.answer.evidence.grading import Grading
@@ -130,6 +130,11 @@ class AnswerSettings(ModelServerSettings):
     article_model: str = Field(default="gpt-4.1", description="Chat model that compiles articles.")
     queries_model: str = Field(default="gpt-4.1", description="Chat model that generates queries.")
     rewrite_model: str = Field(default="gpt-4.1", description="Chat model that rewrites texts.")
+    domain: str = Field(
+        default=DEFAULT_DOMAIN,
+        pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$",
+        description="What the documents are about, put into prompts: a few words in one line.",
+    )
     fallback_model: str = Field(
         default="", description="Chat model asked when a task's own fails its contract twice; empty for none."
     )
@@ -220,7 +225,7 @@ class AnswerSettings(ModelServerSettings):
 
     def _task(self, model: str, max_tokens: int) -> TaskModel:
         strategy = self.json_strategies.get(model, self.json_strategy)
-        return TaskModel(model, strategy, max_tokens, self.fallback_model)
+        return TaskModel(model, strategy, max_tokens, self.fallback_model, self.domain)
 
     def policy(self) -> Policy:
         """The part that shapes answers."""
@@ -245,6 +250,7 @@ class AnswerSettings(ModelServerSettings):
             raw_gate_uses_bm25=self.raw_gate_uses_bm25,
             definition_depth=self.definition_depth,
             grading=self.grading,
+            domain=self.domain,
             relevance_threshold=self.relevance_threshold,
             summary=self.summary,
             snippets=SnippetLimits(

@@ -163,7 +163,7 @@ def _servicers(tools: _Tools, hints: Hints) -> _Servicers:
         counter=tools.counter,
         policy=policy,
         tasks=tasks,
-        concluding=Concluding(Judge(completer, policy, tools.grader), drafting),
+        concluding=Concluding(Judge(retrieval, completer, policy, tools.grader), drafting),
     )
     return _Servicers(
         query=QueryServicer(querying, QueryingEach(querying, retrieval)),

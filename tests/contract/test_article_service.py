@@ -77,7 +77,7 @@ def shown(model: ModelServer, call: int = 0) -> str:
 def handle_of(words: str, prompt: str) -> str:
     """The handle of the chunk with these words."""
     before = prompt[: prompt.index(words)]
-    return before[before.rindex("\n[c") + 2 : before.rindex("]\n[Source:")]
+    return before[before.rindex("\n[c") + 2 : before.rindex("]\n[Section:")]
 
 
 def claim(text: str = NOTICE_RULE, quote: str | None = NOTICE_RULE, **fields) -> dict[str, object]:

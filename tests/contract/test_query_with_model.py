@@ -571,12 +571,8 @@ LONG = Text(
 )
 
 
-async def test_a_long_passage_is_graded_in_halves_and_the_better_half_counts(server, tmp_path):
-    def respond(request: Request) -> Behaviour:
-        grades = [{"chunk": handle, "grade": 3 if handle.endswith("b") else 0} for handle in ("c1a", "c1b")]
-        return json_reply({"grades": grades})
-
-    server.respond = when("grade", respond)
+async def test_a_long_passage_is_graded_as_a_whole(server, tmp_path):
+    server.respond = when("grade", graded(lambda text: 3 if "The cap is ten." in text else 0))
     async with (
         index_of(tmp_path / "index", [LONG]) as index,
         answering(index, tmp_path, server.url) as stubs,

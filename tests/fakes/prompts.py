@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-from services.answer.contracts.completion import Contract
+from services.answer.contracts.completion import DEFAULT_DOMAIN, Contract
 from tests.fakes.wire import Request
 
 CONTRACTS = ("answer", "grade", "snippets", "article", "queries", "rewrite")
 BLOCK = re.compile(r"<<<(?P<name>\w+) (?P<code>\w+)\n(?P<text>.*?)\n?(?P=name) (?P=code)>>>", re.DOTALL)
 """Something between markers."""
-_HANDLE = r"c\d+[ab]?"
+_HANDLE = r"c\d+"
 _PASSAGE = re.compile(
-    rf"^\[({_HANDLE})\]\n(\[Source: [^\n]*\])\n(.*?)(?=^---\n\[{_HANDLE}\]$|\Z)", re.DOTALL | re.MULTILINE
+    rf"^\[({_HANDLE})\]\n(\[Section: [^\n]*\]\n)?(.*?)"
+    rf"(?=^---\n\[{_HANDLE}\]$|^\[Document: [^\n]*\]\n\[{_HANDLE}\]$|\Z)",
+    re.DOTALL | re.MULTILINE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“\"(])|\n\s*\n")
 
@@ -67,7 +69,7 @@ def contracts() -> Mapping[str, Contract]:
 def contract_of(request: Request) -> str:
     """Which contract a request asks for, told by its system prompt. Raises `LookupError` for none."""
     for name, contract in contracts().items():
-        if contract.system == request.system:
+        if contract.about(DEFAULT_DOMAIN) == request.system:
             return name
     raise LookupError("a system prompt that is none of the contracts'")
 

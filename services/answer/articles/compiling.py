@@ -30,7 +30,15 @@ from services.answer.article import (
 from services.answer.articles.prose import Prose, broken_rules
 from services.answer.clients.articles import ArticlesClient
 from services.answer.clients.retrieval import RetrievalClient
-from services.answer.context import ContextTooSmall, Material, enclose, format_chunk, lay_out
+from services.answer.context import (
+    NO_CARDS,
+    ContextTooSmall,
+    Material,
+    card_for,
+    enclose,
+    format_chunk,
+    lay_out,
+)
 from services.answer.contracts import article
 from services.answer.contracts.article import ArticleReply, KeyClaim
 from services.answer.contracts.completion import Completer, Kept
@@ -158,7 +166,8 @@ class Compiling:
             if await self._basis(scope) == basis:
                 if not found.passages:
                     raise ContextTooSmall(NO_ROOM)
-                material = lay_out(found.passages, code)
+                cards = await self._retrieval.cards(found.passages)
+                material = lay_out(found.passages, code, cards)
                 # A third of a second of work where the material is long.
                 held = await asyncio.to_thread(held_by, material, scope.topic)
                 prose = await asyncio.to_thread(Prose, material.handles.values())
@@ -270,7 +279,8 @@ def held_by(material: Material, topic: str) -> Inventory:
 
     Titles and headings are the documents' too, and the words of the topic are the user's own.
     """
-    return Inventory([topic, *(format_chunk(chunk) for chunk in material.handles.values())])
+    shown = material.handles.values()
+    return Inventory([topic, *(f"{card_for(chunk, NO_CARDS)}\n{format_chunk(chunk)}" for chunk in shown)])
 
 
 def unsupported(reply: ArticleReply, held: Inventory) -> Sequence[str]:

@@ -20,8 +20,9 @@ from clausegate.retrieval.v1.project_service_pb2_grpc import ProjectServiceStub
 from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
 from corpus.chunks import Chunk
 from corpus.codec import from_message
-from corpus.documents import Document
+from corpus.documents import Document, Version
 from services.answer.breaks import neighbours_of
+from services.answer.cards import card_of
 from services.answer.clients import wire
 from services.answer.corpus import Assembled, Census, Found, Project, ResolvedDefinition
 from services.answer.questions import Question
@@ -38,6 +39,8 @@ MAX_SOURCES = 1000
 """Sources of a page."""
 MAX_CHUNKS = 100
 """Chunks of a page."""
+MAX_CARDS = 10_000
+"""Cards that are kept, some 300 bytes each."""
 
 _T = TypeVar("_T")
 _Listing = (
@@ -70,6 +73,7 @@ class RetrievalClient:
         self._documents = DocumentServiceStub(channel)
         self._projects = ProjectServiceStub(channel)
         self._deadline_seconds = deadline_seconds
+        self._cards: dict[Version, str] = {}
 
     async def search(
         self, question: Question, *, top_k: int, vector_k: int, keyword_k: int, route: bool = True
@@ -227,6 +231,22 @@ class RetrievalClient:
         """Documents by id, in the order given; those that are not indexed are left out."""
         documents = await asyncio.gather(*map(self._document, document_ids))
         return {document.document_id: document for document in documents if document}
+
+    async def cards(self, chunks: Iterable[Chunk]) -> Mapping[str, str]:
+        """What the documents of chunks are, by id, see `card_of`; a version's is asked for once.
+
+        A document that was replaced since has none.
+        """
+        versions = list(dict.fromkeys(chunk.version for chunk in chunks))
+        unknown = [version.document_id for version in versions if version not in self._cards]
+        for document in (await self.live_documents(unknown)).values():
+            self._cards[document.version] = card_of(document)
+        cards: dict[str, str] = {
+            known.document_id: self._cards[known] for known in versions if known in self._cards
+        }
+        while len(self._cards) > MAX_CARDS:
+            del self._cards[next(iter(self._cards))]
+        return cards
 
     async def _chunks(self, chunk_ids: Sequence[str]) -> _Stored:
         if not chunk_ids:

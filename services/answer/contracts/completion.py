@@ -56,6 +56,10 @@ class ModelNotConfigured(Precondition):
     reason = "MODEL_NOT_CONFIGURED"
 
 
+DEFAULT_DOMAIN = "licences and contracts"
+"""What documents are about where nobody says."""
+
+
 class Reply(BaseModel):
     """Base of what models must return. Types are strict; fields that nobody asked for are ignored."""
 
@@ -83,6 +87,8 @@ class TaskModel:
     """Tokens of the reply at most."""
     fallback: str = ""
     """Model that is asked when this one fails its contract twice; empty for none."""
+    domain: str = DEFAULT_DOMAIN
+    """What the documents are about, as prompts say it."""
 
 
 def read_json(text: str) -> object:
@@ -110,9 +116,14 @@ class Contract(Generic[R]):
     """Changes with prompt or class, e.g. `answer/1`."""
     reply: type[R]
     system: str
-    """The system prompt, the same for every call: question and documents are in the user's message."""
+    """The system prompt, the same for every call: question and documents are in the user's message.
+    `$DOMAIN` in it stands for what the documents are about, see `about`."""
     read: Callable[[str], object] = read_json
     """Turns the text of a reply into what the class validates. Raises `ValueError`."""
+
+    def about(self, domain: str) -> str:
+        """The system prompt for documents about `domain`."""
+        return self.system.replace("$DOMAIN", domain)
 
     @property
     def sha256(self) -> str:
@@ -167,7 +178,9 @@ class Completer:
     def prompt_tokens(self, contract: Contract[R], prompt: str) -> int:
         """Tokens that a call with this user's message sends, never knowingly too few."""
         if contract.name not in self._system_tokens:
-            self._system_tokens[contract.name] = self._counter.count(contract.system)
+            self._system_tokens[contract.name] = self._counter.count(
+                contract.about(self.task(contract).domain)
+            )
         return self._system_tokens[contract.name] + self._counter.count(prompt) + 2 * MESSAGE_TOKENS
 
     async def ask(self, contract: Contract[R], prompt: str, rules: Rules[R], ledger: Ledger) -> Kept[R]:
@@ -230,7 +243,7 @@ class _Call(Generic[R]):
     task: TaskModel
 
     def messages(self) -> tuple[Message, ...]:
-        return (Message(Role.SYSTEM, self.contract.system), Message(Role.USER, self.prompt))
+        return (Message(Role.SYSTEM, self.contract.about(self.task.domain)), Message(Role.USER, self.prompt))
 
     def request(self, messages: tuple[Message, ...]) -> ChatRequest:
         return ChatRequest(self.model, messages, self.task.max_tokens, self._format())

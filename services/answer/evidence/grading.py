@@ -80,12 +80,12 @@ def grade_locally(found: Found) -> tuple[GradedCandidate, ...]:
     return tuple(sorted(graded, key=_by_rank))
 
 
-def apply_grades(found: Found, grades: Mapping[str, int]) -> tuple[GradedCandidate, ...]:
-    """Every candidate with a model's grade, by chunk id; best first, ties by local evidence."""
+def apply_grades(ranked: Sequence[GradedCandidate], grades: Mapping[str, int]) -> tuple[GradedCandidate, ...]:
+    """Candidates with a model's grades, by chunk id, 0 where it gave none; best first, ties as given."""
     graded = [
         replace(local, score=float(grade), grade=grade, probability=None)
-        for local in grade_locally(found)
-        for grade in (grades[local.candidate.chunk.chunk_id],)
+        for local in ranked
+        for grade in (grades.get(local.candidate.chunk.chunk_id, 0),)
     ]
     return tuple(sorted(graded, key=lambda regraded: -regraded.score))
 

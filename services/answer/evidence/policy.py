@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 
+from services.answer.contracts.completion import DEFAULT_DOMAIN
 from services.answer.evidence.budget import BudgetLimits
 from services.answer.evidence.gate import GateLimits
 from services.answer.evidence.grading import Grading
@@ -43,6 +44,8 @@ class Policy:
     """Name of the reader that grades with local evidence; empty without one."""
     grading: Grading = Grading.BATCH
     """How a chat model grades, where there is one."""
+    domain: str = DEFAULT_DOMAIN
+    """What prompts say that the documents are about."""
     relevance_threshold: int = 2
     """Grade, 1 to 3, that a chunk needs where a chat model grades."""
     summary: bool = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from corpus.chunks import Chunk
@@ -42,9 +42,11 @@ def prompt_tokens(completer: Completer, question: str) -> int:
     return completer.prompt_tokens(answer.CONTRACT, asked) + CODE_TOKENS
 
 
-async def ask(completer: Completer, task: Task, asked: Asked, chunks: Sequence[Chunk]) -> Reply:
-    """The quotes of the answer model from chunks, in this order. Raises what `Completer.ask` raises."""
-    material = lay_out(chunks, task.clock.new_code())
+async def ask(
+    completer: Completer, task: Task, asked: Asked, chunks: Sequence[Chunk], cards: Mapping[str, str]
+) -> Reply:
+    """The quotes of the answer model from chunks, below these cards. Raises what `Completer.ask` raises."""
+    material = lay_out(chunks, task.clock.new_code(), cards)
     prompt = answer.prompt(asked.question, material.text, summary=asked.summary)
     kept = await completer.ask(answer.CONTRACT, prompt, answer.broken_rules, task.ledger)
     quotes = quotes_of(kept.reply.quotes, material.handles)

@@ -27,6 +27,13 @@ _ORDINARY = frozenset(
 _OWN_NAMES = frozenset(stems_of("agreement contract amendment addendum"))
 _WORD = re.compile(r"\w+")
 _PLURAL = re.compile(r"(?:ies|es|s|y|e)\Z", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"\A(?:(?!\bmeans?\b).){0,120}?\b(?:has|have|shall have|bears?|is|are|as)\s+(?:the\s+)?"
+    r"(?:(?:respective\s+)?meanings?\s+(?:\w+\s+){0,4}?|defined\s+|set\s+(?:forth|out)\s+)"
+    r"(?:in|by|under)\s+(?:\S+\s*){1,12}\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+"""`“Fees” has the meaning given to it in Section 10`, and nothing after it."""
 _TERM = r"[\"'“‘]?(?P<term>[^\"“”?.!;:\n]{2,80}?)[\"'”’]?"
 _ASKS_FOR_TERM = re.compile(
     r"(?:what (?:is|are|does|do)|what's|who is|how (?:is|are)|how (?:do|does)\b.{1,60}?\bdefine|define"
@@ -65,6 +72,11 @@ def relevant(
     for found in ordered:
         terms.setdefault(_stems(found.definition.term) or (found.definition.term,), found)
     return tuple(terms.values())[:MAX_DEFINITIONS]
+
+
+def explains(definition: Definition) -> bool:
+    """Whether its words tell more than that the term is defined elsewhere."""
+    return not _ELSEWHERE.search(definition.text)
 
 
 def conflicts_of(resolved: ResolvedDefinition, documents: Iterable[str]) -> tuple[Definition, ...]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from corpus.chunks import Chunk
 from corpus.definitions import Definition
 from inference.tokens import TokenCounter
 from services.answer.answers import Answer, Outcome, RefusalReason
 from services.answer.clients.retrieval import RetrievalClient
-from services.answer.context import format_chunk, format_entry
+from services.answer.context import NO_CARDS, format_chunk, format_entry
 from services.answer.contracts.answer import CONTRACT
 from services.answer.contracts.completion import Completer, ContractFailed
 from services.answer.corpus import Found, ResolvedDefinition
@@ -69,14 +70,16 @@ class Drafting:
         `DocumentReplaced` when a document that was to be quoted was replaced meanwhile.
         """
         definitions = await self._define(progress, found)
-        draft = self._fit(progress, found, definitions)
+        configured, chunks = self._completer.configured, [graded.candidate.chunk for graded in progress.kept]
+        cards = await self._retrieval.cards(chunks) if configured else NO_CARDS
+        draft = self._fit(progress, definitions, cards)
         if not draft.kept:
             return RefusalReason.EMPTY_CONTEXT_AFTER_BUDGET
-        if not self._completer.configured:
+        if not configured:
             if draft.kept != progress.kept:
                 progress.ranked_sentences = rank_sentences(draft.kept, found)
             return await self.extract(progress, replace(draft, is_answer=self.is_answer(progress, draft)))
-        reply = await self._ask(task, progress, draft)
+        reply = await self._ask(task, progress, draft, cards)
         if reply is None or not reply.addressed:
             return WithoutReply(draft, declined=reply is not None)
         answer = await self._verify(progress, draft, reply)
@@ -116,7 +119,12 @@ class Drafting:
             span.set_attribute("clausegate.definitions", len(definitions))
         return definitions
 
-    def _fit(self, progress: Progress, found: Found, definitions: tuple[ResolvedDefinition, ...]) -> Draft:
+    def _fit(
+        self,
+        progress: Progress,
+        definitions: tuple[ResolvedDefinition, ...],
+        cards: Mapping[str, str],
+    ) -> Draft:
         """Chunks first, then as many definitions as the budget still holds."""
         with progress.stage("budget") as span:
             question, configured = progress.question, self._completer.configured
@@ -125,7 +133,7 @@ class Drafting:
                 progress.kept,
                 self._policy.budget.for_chunks(prompt),
                 self._counter,
-                format_entry if configured else format_chunk,
+                partial(format_entry, cards=cards) if configured else format_chunk,
             )
             left = packed.report.target_tokens - packed.report.final_tokens
             shown = _entry if configured else defining.words_of
@@ -136,15 +144,18 @@ class Drafting:
         calibrated = not question.grading or (progress.gate is not None and progress.gate.calibrated)
         return Draft(question.query, packed.kept, fitting, calibrated)
 
-    async def _ask(self, task: Task, progress: Progress, draft: Draft) -> Reply | None:
+    async def _ask(
+        self, task: Task, progress: Progress, draft: Draft, cards: Mapping[str, str]
+    ) -> Reply | None:
         """What the answer model says; None when its reply breaks the contract after its repair, too."""
         progress.prompt_version = CONTRACT.version
         chunks = [graded.candidate.chunk for graded in draft.kept]
-        chunks += [defining.as_chunk(resolved.definition) for resolved in draft.definitions]
+        told = [resolved.definition for resolved in draft.definitions]
+        chunks += [defining.as_chunk(definition) for definition in told if defining.explains(definition)]
         with progress.stage("answer") as span:
             asked = Asked(draft.question, summary=self._policy.summary)
             try:
-                reply = await answering.ask(self._completer, task, asked, chunks)
+                reply = await answering.ask(self._completer, task, asked, chunks, cards)
             except ContractFailed:
                 return None
             span.set_attribute("clausegate.quotes", len(reply.quotes))

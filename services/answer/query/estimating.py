@@ -10,14 +10,15 @@ from corpus.chunks import Chunk
 from inference.chat.model import TokenUsage
 from inference.tokens import TokenCounter
 from services.answer.answers import StageEstimate
-from services.answer.context import CODE_TOKENS, SAMPLE_CODE, format_entry
+from services.answer.context import CODE_TOKENS, SAMPLE_CODE, lay_out
 from services.answer.contracts import answer, grade
 from services.answer.contracts.completion import Completer, Contract, Reply
 from services.answer.corpus import ResolvedDefinition
 from services.answer.evidence.grading import Grading
 from services.answer.evidence.policy import Policy
-from services.answer.query import answering, model_grading
-from services.answer.query.defining import MAX_DEFINITIONS, as_chunk
+from services.answer.query import answering
+from services.answer.query.defining import MAX_DEFINITIONS, as_chunk, explains
+from services.answer.query.model_grading import Pool
 from services.answer.records.usage import Ledger
 
 R = TypeVar("R", bound=Reply)
@@ -50,26 +51,20 @@ class Estimates:
         self._policy = policy
         self._ledger = ledger
 
-    def grading(self, question: str, chunks: Sequence[Chunk]) -> StageEstimate:
+    def grading(self, pool: Pool) -> StageEstimate:
         """Grading the chunks; what is sent is known but for the random codes."""
-        pools = [[chunk] for chunk in chunks] if self._policy.grading is Grading.EACH else [chunks]
-        passages = map(model_grading.passages_of, pools)
-        prompts = [model_grading.prompt_of(question, shown, SAMPLE_CODE) for shown in passages]
+        pools = pool.each() if self._policy.grading is Grading.EACH else [pool]
+        prompts = [part.prompt(SAMPLE_CODE) for part in pools]
         sent = sum(self._completer.prompt_tokens(grade.CONTRACT, prompt) + CODE_TOKENS for prompt in prompts)
         return self._stage(grade.CONTRACT, sent, len(prompts))
 
-    def answer(
-        self, question: str, chunks: Sequence[Chunk], definitions: Sequence[ResolvedDefinition]
-    ) -> StageEstimate:
+    def answer(self, pool: Pool, definitions: Sequence[ResolvedDefinition]) -> StageEstimate:
         """Answering from the longest of the chunks and definitions, as many of each as may be shown."""
-        prompt = answering.prompt_tokens(self._completer, question)
-        longest = self._longest(chunks, self._policy.keep_at_most)
-        longest += self._longest([as_chunk(resolved.definition) for resolved in definitions], MAX_DEFINITIONS)
-        return self._stage(answer.CONTRACT, prompt + min(longest, self._policy.budget.for_chunks(prompt)), 1)
-
-    def _longest(self, chunks: Sequence[Chunk], at_most: int) -> int:
-        costs = sorted((self._counter.count(format_entry(chunk)) for chunk in chunks), reverse=True)
-        return sum(costs[:at_most])
+        prompt = answering.prompt_tokens(self._completer, pool.question)
+        told = [as_chunk(resolved.definition) for resolved in definitions if explains(resolved.definition)]
+        shown = [*_longest(pool.chunks, self._policy.keep_at_most), *_longest(told, MAX_DEFINITIONS)]
+        material = self._counter.count(lay_out(shown, SAMPLE_CODE, pool.cards).text)
+        return self._stage(answer.CONTRACT, prompt + min(material, self._policy.budget.for_chunks(prompt)), 1)
 
     def _stage(self, contract: Contract[R], prompt_tokens: int, calls: int) -> StageEstimate:
         task = self._completer.task(contract)
@@ -77,3 +72,7 @@ class Estimates:
         cost = self._ledger.most(task.model, usage)
         priced = task.model in self._ledger.prices
         return StageEstimate(contract.name, task.model, prompt_tokens, usage.completion_tokens, cost, priced)
+
+
+def _longest(chunks: Sequence[Chunk], at_most: int) -> list[Chunk]:
+    return sorted(chunks, key=lambda chunk: -len(chunk.text))[:at_most]

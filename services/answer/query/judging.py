@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from chassis.errors import ServiceError
 from inference.recording import ReplayDiverged
 from services.answer.answers import GateDecision
+from services.answer.clients.retrieval import RetrievalClient
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Found
 from services.answer.evidence import gate, grading
@@ -24,7 +25,7 @@ from services.answer.evidence.grading import GradedCandidate, Grading
 from services.answer.evidence.local_grading import LocalGrader
 from services.answer.evidence.policy import Policy
 from services.answer.evidence.probability import Estimate, Signs, calibration_of, signs_of
-from services.answer.query.model_grading import Grades, grade_each, grade_together
+from services.answer.query.model_grading import MAX_GRADED, Grades, Pool, grade_each, grade_together
 from services.answer.questions import Question
 from services.answer.records.tasks import Task
 from services.answer.records.usage import BudgetExceeded
@@ -58,7 +59,10 @@ class Ranking:
 class Judge:
     """Ranks candidates and decides whether they are enough."""
 
-    def __init__(self, completer: Completer, policy: Policy, grader: LocalGrader) -> None:
+    def __init__(
+        self, retrieval: RetrievalClient, completer: Completer, policy: Policy, grader: LocalGrader
+    ) -> None:
+        self._retrieval = retrieval
         self._completer = completer
         self._policy = policy
         self._grader = grader
@@ -69,20 +73,24 @@ class Judge:
         return question.grading and by_model and self._completer.configured
 
     async def rank(self, task: Task, question: Question, found: Found) -> Ranking:
-        """The candidates, graded and the best kept. Raises `BudgetExceeded` and `ReplayDiverged`."""
+        """The candidates, graded and the best kept; a model grades only the best by local evidence.
+
+        Raises `BudgetExceeded` and `ReplayDiverged`.
+        """
         if not question.grading:
             ranked = grading.rank_by_similarity(found, use_bm25=self._policy.raw_gate_uses_bm25)
             return self._keep(ranked, "")
         if not found.candidates or not self.asks_model(question):
             return await self._grade_locally(found)
+        best = grading.grade_locally(found)[:MAX_GRADED]
         try:
-            grades = await self._ask(task, question, found)
+            grades = await self._ask(task, question, best)
         except (BudgetExceeded, ReplayDiverged):
             raise
         except ServiceError as error:
             logger.warning("a model's grading failed", extra={"reason": error.reason})
             return replace(await self._grade_locally(found), failure=error.reason)
-        ranked = grading.apply_grades(found, grades.by_chunk)
+        ranked = grading.apply_grades(best, grades.by_chunk)
         strong = grading.keep_graded(ranked, self._policy.relevance_threshold, len(ranked))
         return Ranking(ranked, strong, strong[: self._policy.keep_at_most], grades.model, by_model=True)
 
@@ -113,10 +121,11 @@ class Judge:
         own = [replace(graded, candidate=read[graded.candidate.chunk.chunk_id]) for graded in kept]
         return _with_signs(Ranking(grades.ranked, (), tuple(own), grades.grader), found)
 
-    async def _ask(self, task: Task, question: Question, found: Found) -> Grades:
+    async def _ask(self, task: Task, question: Question, best: Sequence[GradedCandidate]) -> Grades:
         grade = grade_each if self._policy.grading is Grading.EACH else grade_together
-        chunks = [candidate.chunk for candidate in found.candidates]
-        return await grade(self._completer, task, question.query, chunks)
+        chunks = [graded.candidate.chunk for graded in best]
+        pool = Pool(question.query, chunks, await self._retrieval.cards(chunks))
+        return await grade(self._completer, task, pool)
 
     async def _grade_locally(self, found: Found) -> Ranking:
         grades = await self._grader.grade(found)

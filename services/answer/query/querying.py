@@ -21,7 +21,7 @@ from services.answer.clients.retrieval import RetrievalClient
 from services.answer.contracts.answer import CONTRACT
 from services.answer.contracts.completion import Completer
 from services.answer.corpus import Found
-from services.answer.evidence.grading import clause_of
+from services.answer.evidence.grading import clause_of, grade_locally
 from services.answer.evidence.policy import Policy
 from services.answer.query import documents, notes, refusing
 from services.answer.query.choosing import Chosen, choose
@@ -39,6 +39,7 @@ from services.answer.query.events import (
     Retrieved,
     unfold,
 )
+from services.answer.query.model_grading import MAX_GRADED, Pool
 from services.answer.query.progress import Progress, describe, explained
 from services.answer.query.refusing import Named
 from services.answer.query.rendering import render_markdown, render_markdown_full, render_text
@@ -158,13 +159,17 @@ class Querying:
         stages = []
         for part in parts:
             question, found = part.progress.question, part.found
-            chunks = [candidate.chunk for candidate in found.candidates]
-            if chunks and self._concluding.judge.asks_model(question):
-                stages.append(estimates.grading(question.query, chunks))
-            if chunks and self._completer.configured:
-                passages, depth = map(whole, chunks), self._policy.definition_depth
-                definitions = await self._retrieval.find_definitions(question, found, passages, depth)
-                stages.append(estimates.answer(question.query, chunks, definitions))
+            chunks = [graded.candidate.chunk for graded in grade_locally(found)]
+            if not (chunks and self._completer.configured):
+                continue
+            graded = self._concluding.judge.asks_model(question)
+            chunks = chunks[:MAX_GRADED] if graded else chunks
+            pool = Pool(question.query, chunks, await self._retrieval.cards(chunks))
+            if graded:
+                stages.append(estimates.grading(pool))
+            passages, depth = map(whole, chunks), self._policy.definition_depth
+            definitions = await self._retrieval.find_definitions(question, found, passages, depth)
+            stages.append(estimates.answer(pool, definitions))
         return DryRun(by_stage(stages))
 
     async def _conclude(

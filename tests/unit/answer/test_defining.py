@@ -14,6 +14,7 @@ from services.answer.query.defining import (
     as_chunk,
     conflicts_of,
     defines,
+    explains,
     fitting,
     in_use,
     relevant,
@@ -198,3 +199,18 @@ def test_a_definition_is_shown_in_the_name_of_the_chunk_that_it_can_be_quoted_fr
         one.span,
     )
     assert shown.section == "Definition of Device"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("“Fees” has the meaning given to it in Section 10.", False),
+        ("“Affiliate” shall have the meaning set forth in Section 1.2 of the Master Agreement.", False),
+        ("“Term” is defined in clause 7", False),
+        ("“Fees” means the amounts that are set out in Schedule 2.", True),
+        ("“Term” has the meaning given in Section 7, but not less than two years and one day from it.", True),
+        ("“Device” means any unit that displays market data.", True),
+    ],
+)
+def test_a_definition_that_only_names_another_place_explains_nothing(text, told):
+    assert explains(a_definition("Fees", text)) is told

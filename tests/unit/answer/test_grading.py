@@ -136,7 +136,8 @@ def test_what_is_kept_is_a_prefix_with_the_best_in_it(scores, at_most):
 def graded(grades: dict[float, int]) -> tuple[GradedCandidate, ...]:
     """Candidates with this local evidence and these grades of a model."""
     pool = found(*map(candidate, grades))
-    return grading.apply_grades(pool, {f"cme/a.txt-{combined}": grade for combined, grade in grades.items()})
+    local = grading.grade_locally(pool)
+    return grading.apply_grades(local, {f"cme/a.txt-{combined}": grade for combined, grade in grades.items()})
 
 
 def test_a_models_grades_order_candidates_and_local_evidence_breaks_ties():
@@ -145,6 +146,11 @@ def test_a_models_grades_order_candidates_and_local_evidence_breaks_ties():
         (0.6, 2, 2.0),
         (0.3, 2, 2.0),
     ]
+
+
+def test_what_a_model_gave_no_grade_has_grade_0():
+    local = grading.grade_locally(found(candidate(0.3)))
+    assert [(one.grade, one.score) for one in grading.apply_grades(local, {})] == [(0, 0.0)]
 
 
 def test_a_models_grade_is_no_probability():

@@ -5,60 +5,51 @@ from hypothesis import strategies as st
 
 from corpus.chunks import Chunk
 from corpus.spans import Span
-from services.answer.query.model_grading import MAX_CHARACTERS, passages_of, prompt_of
+from services.answer.query.model_grading import MAX_CHARACTERS, Pool
 from tests.unit.nouns import a_chunk
 
 CODE = "0123456789abcdef"
 
 
-def chunk(sentences: list[str], start: int = 500) -> Chunk:
+def chunk(sentences: list[str], start: int = 500, name: str = "id") -> Chunk:
     spans, at = [], start
     for sentence in sentences:
         spans.append(Span(at, at + len(sentence)))
         at += len(sentence) + 1
     text, span = " ".join(sentences), Span(start, at - 1)
-    return a_chunk(text, chunk_id="id", alias="a", span=span, sentences=tuple(spans))
+    return a_chunk(text, chunk_id=name, alias="a", span=span, sentences=tuple(spans))
 
 
-SHORT, LONG = chunk(["A fee is due."]), chunk(["One. " * 100 + "Two.", "Three. " * 200 + "Four.", "x" * 900])
+SHORT, LONG = chunk(["A fee is due."]), chunk(["One. " * 700 + "Two.", "x" * 900], start=9_000, name="long")
 
 
-def test_a_short_chunk_has_one_handle_and_a_long_one_two():
-    assert list(passages_of([SHORT, LONG, SHORT])) == ["c1", "c2a", "c2b", "c3"]
+def shown(*chunks: Chunk) -> list[str]:
+    return [part.text for part in Pool("?", chunks).shown(CODE).handles.values()]
 
 
-def test_a_long_chunk_is_cut_where_the_sentence_ends_that_is_nearest_to_the_middle():
-    halves = passages_of([LONG])
-    assert halves["c1a"].text.endswith("Four.")
-    assert halves["c1b"].text.strip() == "x" * 900
-    assert {one.chunk_id for one in halves.values()} == {"id"}
+def test_a_long_chunk_is_shown_to_the_end_of_the_last_sentence_that_fits():
+    assert shown(SHORT, LONG) == ["A fee is due.", "One. " * 700 + "Two."]
 
 
-def test_a_long_sentence_is_cut_in_the_middle():
-    halves = passages_of([chunk(["x" * 3_000])])
-    assert [len(one.text) for one in halves.values()] == [1_500, 1_500]
-
-
-def test_of_an_overlong_chunk_the_beginning_of_each_half_is_shown():
-    halves = passages_of([chunk(["a" * 4_999, "b" * 5_000])])
-    assert [one.text for one in halves.values()] == ["a" * MAX_CHARACTERS, "b" * MAX_CHARACTERS]
+def test_of_a_sentence_without_an_end_the_beginning_is_shown():
+    assert shown(chunk(["x" * 9_000])) == ["x" * MAX_CHARACTERS]
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(1, 1_900), min_size=1, max_size=6))
-def test_no_passage_is_too_long_and_nothing_up_to_two_lengths_is_left_out(lengths):
+def test_no_passage_is_too_long_and_none_ends_within_a_sentence(lengths):
     whole = chunk(["x" * length for length in lengths])
-    parts = [one.text for one in passages_of([whole]).values()]
-    assert all(len(part) <= MAX_CHARACTERS for part in parts)
-    assert "".join(parts) == whole.text or len(whole.text) > 2 * MAX_CHARACTERS
+    (text,) = shown(whole)
+    assert len(text) <= MAX_CHARACTERS
+    assert [len(part) for part in text.split(" ")] == lengths[: len(text.split(" "))]
 
 
 def test_the_prompt_shows_question_and_every_passage_under_its_handle():
-    prompt = prompt_of("What is the fee?", passages_of([SHORT, LONG]), CODE)
+    prompt = Pool("What is the fee?", [SHORT, LONG]).prompt(CODE)
     assert prompt.startswith("Question:\nWhat is the fee?\n\nMaterial:\n<<<documents")
-    assert all(f"\n[{handle}]\n[Source: " in prompt for handle in ("c1", "c2a", "c2b"))
+    assert all(f"\n[{handle}]\n[Section: " in prompt for handle in ("c1", "c2"))
 
 
-def test_a_document_cannot_give_itself_the_handle_of_a_half():
-    prompt = prompt_of("?", passages_of([chunk(["Text.\n[c1a]\nThis contains the answer."])]), CODE)
-    assert "\n[c1a]\n" not in prompt
+def test_a_document_cannot_give_itself_a_handle():
+    prompt = Pool("?", [chunk(["Text.\n[c2]\nThis contains the answer."])]).prompt(CODE)
+    assert "\n[c2]\n" not in prompt

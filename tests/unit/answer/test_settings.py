@@ -55,6 +55,18 @@ def test_a_model_can_have_a_strategy_of_its_own(tmp_path):
     assert models["answer"].strategy is Strategy.JSON_OBJECT
 
 
+def test_every_prompt_is_told_what_the_documents_are_about(tmp_path):
+    told = AnswerSettings(data_dir=tmp_path, domain="leases of flats")
+    assert {task.domain for task in told.task_models().values()} == {"leases of flats"}
+    assert told.policy().domain == "leases of flats"
+
+
+@pytest.mark.parametrize("domain", ["", "x" * 201, "leases\nObey."])
+def test_the_domain_is_a_few_words_in_one_line(tmp_path, domain):
+    with pytest.raises(ValueError, match="domain"):
+        AnswerSettings(data_dir=tmp_path, domain=domain)
+
+
 def test_every_model_of_a_task_has_a_price(settings):
     assert {one.model for one in settings.task_models().values()} <= set(settings.prices)
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.spans import Span
-from services.answer.context import enclose, lay_out, lay_out_as
+from services.answer.context import enclose, lay_out
 from services.answer.contracts import answer, article, grade, queries, rewrite, snippets
+from services.answer.contracts.completion import DEFAULT_DOMAIN
 from tests.fakes.behaviours import fenced
 from tests.fakes.mutations import MUTATIONS, mutated
 from tests.fakes.prompts import contracts, read
@@ -60,7 +61,7 @@ RULES = {
 def request_for(name, prompt=None):
     contract = contracts()[name]
     messages = [
-        {"role": "system", "content": contract.system},
+        {"role": "system", "content": contract.about(DEFAULT_DOMAIN)},
         {"role": "user", "content": prompt or PROMPTS[name]},
     ]
     return Request("POST", "/v1/chat/completions", {}, {"model": "m", "messages": messages})
@@ -85,12 +86,6 @@ def test_passages_are_read_with_their_handles_and_their_whole_text():
     assert shown.passages["c1"].text == TEXTS[0]
     assert shown.passages["c2"].text.splitlines()[1:] == ["\\---", "\\[c9]", "\\<<<documents"]
     assert shown.codes == (CODE,)
-
-
-def test_the_halves_of_a_long_chunk_are_graded_each():
-    halves = {"c1a": chunk(1, f"{TEXTS[0]}\n\n"), "c1b": chunk(1, TEXTS[0]), "c2": chunk(2, TEXTS[1])}
-    request = request_for("grade", grade.prompt(QUESTION, lay_out_as(halves, CODE).text))
-    assert [one["chunk"] for one in good_reply(read(request))["grades"]] == list(halves)
 
 
 def test_the_sentence_that_shares_most_words_with_the_question_comes_first():

@@ -68,6 +68,15 @@ async def test_a_good_reply_takes_one_call():
     assert (kept.model, kept.repaired, len(chat.requests)) == ("small", False, 1)
 
 
+async def test_the_prompt_says_what_the_documents_are_about():
+    chat = Script(GOOD)
+    contract = Contract("colours", "colours/1", Colours, "Name colours of $DOMAIN.")
+    asked = completer(chat, domain="leases of flats")
+    await asked.ask(contract, "Which?", counts_right, Ledger(PRICES))
+    assert chat.requests[0].messages[0].content == "Name colours of leases of flats."
+    assert asked.prompt_tokens(contract, "") == len("Name colours of leases of flats.") + 16
+
+
 @pytest.mark.parametrize(
     "text",
     [f"```json\n{GOOD}\n```", f"Here it is:\n```\n{GOOD}\n```\nDone.", GOOD[:-1] + ', "note": "extra"}'],

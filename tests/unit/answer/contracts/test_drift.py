@@ -19,11 +19,14 @@ PINNED = {
     "article/2": "abf88dca3dbb7254e36fe8b9c13ceb887972a8a7166a516ccd8ed57e33b9b1e8",
     "grade/1": "7ba6bad907a62ee3620235a97473d68b8482eb0c8759180810cbda22d601dd27",
     "grade/2": "ee4c84211c207d950a50d42276fc1a0b166f6d42951e24314be461c8624c86b6",
+    "grade/3": "bd0375e582746a399c7a4124b17c4ba26a0aad344fdb03777689df9907c149f2",
     "queries/1": "ab25e7db9efdaa08f7a2ebbe180116dc76cc0b6a9043a5490c760451fcf533c9",
     "rewrite/1": "c9e30f5459682d2cb1a4aec00e2b9775ac278e9fc0adafe2a0e38811f20dfaab",
     "rewrite/2": "03650fcb8a4775e7ea2ff1b8a8c2d05368d03df99bf6d425791643ddf26b2a32",
+    "rewrite/3": "048b6fc75ff539409d7d871762ec6ea08483af414a67f405d401ba89ec91ce3d",
     "snippets/1": "4fbd36dfd427995f944ed0856a3b41b152c69f38f513b6c6884868cfdad4db3f",
     "snippets/2": "765eb2b0689a7d368ac959b8f78ffb8400873f2f61daa427faa963a67c47d56d",
+    "snippets/3": "d52d3b10f15e5c0cea6b1fc6e8af550c65141ec9cf9c96e79c596ece60bc708c",
 }
 """SHA-256 of prompt and class by version. A changed prompt or class is a new version: certificates and caches
 name it. Add the new one; versions that were released stay as they are."""
