@@ -62,7 +62,7 @@ class Outcome:
     """None when the call failed."""
     error: str = ""
     replies: tuple[str, ...] = ()
-    """Replies of the model, in order: a second one is a repair."""
+    """Replies of the model, in order: a second one is a repair, or follows another search."""
 
 
 EXTRACTIVE = Way("extractive")

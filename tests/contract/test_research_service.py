@@ -168,7 +168,7 @@ async def test_usage_and_metadata_tell_of_the_one_call(model, server):
     assert (stage.stage, stage.model, stage.calls, stage.repairs) == ("snippets", "gpt-4o", 1, 0)
     assert stage.priced
     assert stage.cost_usd > 0
-    assert (result.metadata.model, result.metadata.prompt_version) == ("gpt-4o", "snippets/2")
+    assert (result.metadata.model, result.metadata.prompt_version) == ("gpt-4o", "snippets/3")
     assert result.metadata.grader == "local"
     assert result.metadata.normalized_query == "monthly display fee each device"
     assert len(server.chats) == 1
@@ -240,6 +240,34 @@ async def test_a_model_may_find_nothing(model, server):
     result = await done(model)
 
     assert (result.no_results, result.summary, result.usage[0].calls) == (True, NOTHING_FOUND, 1)
+
+
+def nothing_but(words: str) -> Says:
+    return json_reply({"snippets": [], "summary": "", "no_results": True, "search_for": words})
+
+
+async def test_a_model_that_finds_nothing_has_its_own_words_searched_for_once(index, server, tmp_path):
+    server.forget()
+    replies = iter([nothing_but("late fees, dispute of an invoice")])
+    server.respond = lambda asked: next(replies, None) or says_fee(asked)
+    async with answering(index, tmp_path, server.url, snippets_min_chunks=1, snippets_max_chunks=1) as stubs:
+        result = await done(stubs, "May OPRA inspect the books and records of a Vendor?")
+
+    assert [snippet.content for snippet in result.snippets] == [PARAGRAPH]
+    assert result.usage[0].calls == 2
+    first, second = map(read, server.chats)
+    assert {one.text for one in first.passages.values()}.isdisjoint(
+        one.text for one in second.passages.values()
+    )
+
+
+async def test_what_its_words_find_as_well_is_not_shown_again(model, server):
+    server.respond = lambda _: nothing_but("monthly display fee for each Device")
+    result = await done(model)
+
+    assert result.no_results
+    shown = [one.text for chat in server.chats for one in read(chat).passages.values()]
+    assert len(shown) == len(set(shown))
 
 
 async def test_a_question_that_nothing_bears_on_is_not_put_to_a_model(model, server, tmp_path):

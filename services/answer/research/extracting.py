@@ -2,13 +2,15 @@
 
 Local grading and the gate come before the model: a question that nothing found bears on costs nothing. A
 model does not grade here: the one call that would grade extracts, and may well return nothing. So the gate
-asks less where a model decides next. Without a model the sentences that score best are taken, and the gate
+asks less where a model decides next. A model that finds nothing may name the words that documents would use:
+they are searched for once, and what is found and was not shown yet is put to it in a second call, unless the
+first one took a repair already. Without a model the sentences that score best are taken, and the gate
 is that of answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from corpus.chunks import Chunk
@@ -16,10 +18,16 @@ from corpus.spans import Span
 from inference.tokens import TokenCounter
 from services.answer.answers import GateRule, RefusalReason
 from services.answer.clients.retrieval import RetrievalClient
-from services.answer.context import format_chunk, lay_out
+from services.answer.context import Material, format_chunk, format_entry, lay_out
 from services.answer.contracts import snippets as contract
-from services.answer.contracts.completion import Completer
-from services.answer.contracts.snippets import MAX_SNIPPETS
+from services.answer.contracts.completion import Completer, Kept
+from services.answer.contracts.snippets import (
+    MAX_SNIPPETS,
+    FoundSnippet,
+    SnippetsReply,
+    is_long_enough,
+    is_one_sentence,
+)
 from services.answer.corpus import Found
 from services.answer.evidence import gate, grading
 from services.answer.evidence.extraction import choose_sentences
@@ -68,6 +76,20 @@ class Extraction:
     usage: tuple[StageUsage, ...] = ()
 
 
+SearchAgain = Callable[[str], Awaitable[Found]]
+"""Searches for other words where the question was searched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a model made of what it was shown."""
+
+    kept: Kept[SnippetsReply]
+    material: Material
+    shown: tuple[Chunk, ...]
+    """In this call, and in those before it."""
+
+
 class Extractor:
     """Extracts snippets. Keeps nothing between questions."""
 
@@ -97,8 +119,9 @@ class Extractor:
         """The version of its prompt; empty without a model."""
         return contract.CONTRACT.version if self._completer.configured else ""
 
-    async def extract(self, found: Found, wanted: Wanted, task: Task) -> Extraction:
-        """The snippets among what was found. Raises what `Completer.ask` raises."""
+    async def extract(self, found: Found, wanted: Wanted, task: Task, again: SearchAgain) -> Extraction:
+        """The snippets among what was found, or is found with a model's words. Raises what `again` and
+        `Completer.ask` raise."""
         grades = await self._grader.grade(found)
         ranked = grades.ranked
         threshold = ASKED_THRESHOLD if self._completer.configured else THRESHOLD
@@ -114,25 +137,20 @@ class Extractor:
             reason = RefusalReason.NO_CHUNKS_RETRIEVED if nothing else RefusalReason.CONFIDENCE_TOO_LOW
             return Extraction((), NOTHING_FOUND, reason.value, model=self.model, grader=grades.grader)
         if self._completer.configured:
-            extraction = await self._ask(ranked, wanted, task)
+            extraction = await self._ask(ranked, wanted, task, again)
         else:
             extraction = await self._excerpt(ranked, found, wanted)
         return replace(extraction, grader=grades.grader)
 
-    async def _ask(self, ranked: Sequence[GradedCandidate], wanted: Wanted, task: Task) -> Extraction:
+    async def _ask(
+        self, ranked: Sequence[GradedCandidate], wanted: Wanted, task: Task, again: SearchAgain
+    ) -> Extraction:
         """What a model extracts, as far as it stands in the documents."""
-        shown = self._shown(ranked)
-        material = lay_out(shown, task.clock.new_code())
-        kept = await self._completer.ask(
-            contract.CONTRACT,
-            contract.prompt(wanted.question, material.text, wanted.at_most),
-            contract.broken_rules,
-            task.ledger,
-        )
-        passages = [
-            Passage(material.handles.get(snippet.chunk), snippet.content, snippet.relevance)
-            for snippet in kept.reply.snippets
-        ]
+        read = await self._read(self._shown(ranked), wanted, task)
+        if read.kept.reply.other_words and not read.kept.repaired:
+            read = await self._read_on(read, wanted, task, again)
+        kept, material = read.kept, read.material
+        passages = [_passage_named(snippet, material) for snippet in kept.reply.snippets]
         delivered = await self._verify(passages, wanted, kept.model)
         return Extraction(
             delivered.snippets,
@@ -141,9 +159,30 @@ class Extractor:
             dropped=delivered.dropped,
             model=kept.model,
             context_tokens=self._counter.count(material.text),
-            chunks_used=len(shown),
+            chunks_used=len(read.shown),
             usage=task.ledger.stages,
         )
+
+    async def _read_on(self, read: _Read, wanted: Wanted, task: Task, again: SearchAgain) -> _Read:
+        """What a model makes of the chunks that its own words find; what it made before where they find none
+        that it was not shown."""
+        grades = await self._grader.grade(await again(read.kept.reply.other_words))
+        known = {chunk.chunk_id for chunk in read.shown}
+        new = [graded for graded in grades.ranked if graded.candidate.chunk.chunk_id not in known]
+        return await self._read(self._shown(new), wanted, task, read.shown) if new else read
+
+    async def _read(
+        self, shown: Sequence[Chunk], wanted: Wanted, task: Task, before: tuple[Chunk, ...] = ()
+    ) -> _Read:
+        cards = await self._retrieval.cards(shown)
+        material = lay_out(shown, task.clock.new_code(), cards)
+        kept = await self._completer.ask(
+            contract.CONTRACT,
+            contract.prompt(wanted.question, material.text, wanted.at_most),
+            contract.broken_rules,
+            task.ledger,
+        )
+        return _Read(kept, material, (*before, *shown))
 
     async def _excerpt(self, ranked: Sequence[GradedCandidate], found: Found, wanted: Wanted) -> Extraction:
         """The sentences of the kept chunks that score best."""
@@ -165,7 +204,7 @@ class Extractor:
         shown: list[Chunk] = []
         tokens = 0
         for graded in ranked[: limits.max_chunks]:
-            tokens += self._counter.count(format_chunk(graded.candidate.chunk))
+            tokens += self._counter.count(format_entry(graded.candidate.chunk))
             if len(shown) >= limits.min_chunks and tokens > limits.chunk_tokens:
                 break
             shown.append(graded.candidate.chunk)
@@ -187,6 +226,13 @@ class Extractor:
         if model == EXTRACTIVE:
             return Origin(config_sha256)
         return Origin(config_sha256, model, contract.CONTRACT.version, contract.CONTRACT.sha256)
+
+
+def _passage_named(snippet: FoundSnippet, material: Material) -> Passage:
+    """What a model says that it read; a few words prove nothing, wherever they stand."""
+    chunk = material.handles.get(snippet.chunk) if is_long_enough(snippet.content) else None
+    relevance = snippet.relevance if is_one_sentence(snippet.relevance) else ""
+    return Passage(chunk, snippet.content, relevance)
 
 
 def _summary(said: str, delivered: Delivered, named: int, wanted: Wanted) -> str:

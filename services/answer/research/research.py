@@ -82,7 +82,8 @@ class Research:
             max_cost_usd=asked.max_cost_usd,
         ) as task:
             _check(asked)
-            found, scope = await self._find(asked)
+            scope = await self._scope(asked)
+            found = await self._find(asked, scope)
             # A project's name would not tell the reader of the record what was searched.
             task.run.sources = (*scope.sources, *scope.document_ids) if scope else ()
             task.run.chunks_retrieved = len(found.candidates)
@@ -104,26 +105,30 @@ class Research:
         wanted = _wanted(asked, found)
         maker = (self._extractor.model, self._extractor.prompt_version)
         key = result_key(task.run.caller, found, scope, wanted, maker)
-        return await self._cache.get(key, lambda: self._extractor.extract(found, wanted, task))
 
-    async def _find(self, asked: Asked) -> tuple[Found, Scope | None]:
-        """What a search of the scope finds; the scope is None when the project has no documents."""
-        scope = await self._scope(asked)
+        async def search_again(words: str) -> Found:
+            return await self._find(replace(asked, query=words), scope, route=False)
+
+        return await self._cache.get(key, lambda: self._extractor.extract(found, wanted, task, search_again))
+
+    async def _find(self, asked: Asked, scope: Scope | None, *, route: bool = True) -> Found:
+        """What a search of the scope finds; with `route`, only in the documents that the question names."""
         if scope is None:
-            return NOTHING, None
+            return NOTHING
         questions = []
         if scope.sources or not scope.document_ids:
             questions.append(Question(asked.query, sources=scope.sources))
         if scope.document_ids:
             questions.append(Question(asked.query, document_ids=scope.document_ids))
         try:
-            found = await asyncio.gather(*map(self._search, questions))
+            found = await asyncio.gather(*(self._search(question, route=route) for question in questions))
         except ServiceError as error:
             error.field = named_field(error.field, scope, asked.source_ids)
             raise
-        return found[0] if len(found) == 1 else _merged(*found), scope
+        return found[0] if len(found) == 1 else _merged(*found)
 
     async def _scope(self, asked: Asked) -> Scope | None:
+        """Where to look; None when the project has no documents."""
         if asked.project == EVERY_SOURCE:
             return scope_of(asked.source_ids, None)
         project = await self._retrieval.project(asked.project)
@@ -134,10 +139,14 @@ class Research:
         sources = tuple(source for source in project.sources if source in live)
         return Scope(sources) if sources else None
 
-    async def _search(self, question: Question) -> Found:
+    async def _search(self, question: Question, *, route: bool) -> Found:
         policy = self._policy
         return await self._retrieval.search(
-            question, top_k=policy.pool, vector_k=policy.vector_k, keyword_k=policy.keyword_k
+            question,
+            top_k=policy.pool,
+            vector_k=policy.vector_k,
+            keyword_k=policy.keyword_k,
+            route=route,
         )
 
 

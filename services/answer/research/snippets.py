@@ -17,7 +17,7 @@ from enum import StrEnum
 from corpus.chunks import Chunk
 from corpus.citations import Citation
 from services.answer.answers import Note
-from services.answer.contracts.snippets import MAX_SNIPPETS
+from services.answer.contracts.snippets import MAX_SNIPPETS, MAX_SUMMARY_SENTENCES
 from services.answer.legible import legible
 from services.answer.parts import around
 from services.answer.research.wording import mentions, summary_of
@@ -127,10 +127,10 @@ def deliver(passages: Iterable[Passage], citations: Citations, wanted: Wanted) -
 def checked_summary(summary: str, snippets: Sequence[Snippet], wanted: Wanted) -> str:
     """The sentences of a summary that say nothing beyond these verified snippets; else one by code."""
     quotes = [snippet.reading for snippet in snippets]
-    whole = plain(summary)
+    said = sentences_of(plain(summary))[:MAX_SUMMARY_SENTENCES]
+    whole = " ".join(said)
     if whole and not _says_more(whole, quotes, wanted.question):
         return whole
-    said = sentences_of(whole)
     if kept := [sentence for sentence in said if not _says_more(sentence, quotes, wanted.question)]:
         return " ".join(kept)
     labels = [snippet.citation.document_label for snippet in snippets if snippet.citation]

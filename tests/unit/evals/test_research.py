@@ -54,7 +54,7 @@ def test_without_a_model_there_are_no_figures_of_one() -> None:
 
 
 def test_only_the_first_reply_counts_as_raw() -> None:
-    replies = [("no json", reply()), ('{"snippets": 1}',), (reply(no_results=True),), (reply(),)]
+    replies = [("no json", reply()), ('{"snippets": 1}',), (reply(snippets=[]),), (reply(),)]
     measured = figures([outcome(GOOD, replies=one) for one in replies], CHUNKS)
 
     assert (measured["parse"], measured["schema"], measured["rules"]) == (0.75, 0.5, 0.25)
