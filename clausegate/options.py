@@ -62,6 +62,8 @@ class QueriesOptions(TypedDict, total=False):
 class RewriteOptions(Scope, total=False):
     """See `clausegate.answer.v1.RewriteRequest`."""
 
+    before: str
+    after: str
     reference_tokens: int
     max_cost_usd: float | None
 

@@ -15,7 +15,12 @@ from clausegate.answer.v1.article_service_pb2 import (
 from clausegate.answer.v1.article_service_pb2_grpc import ArticleServiceStub
 from clausegate.answer.v1.query_generation_service_pb2 import GenerateQueriesRequest, GenerateQueriesResponse
 from clausegate.answer.v1.query_generation_service_pb2_grpc import QueryGenerationServiceStub
-from clausegate.answer.v1.rewrite_service_pb2 import RewriteRequest, RewriteResponse
+from clausegate.answer.v1.rewrite_service_pb2 import (
+    RewriteRequest,
+    RewriteResponse,
+    StreamRewriteRequest,
+    StreamRewriteResponse,
+)
 from clausegate.answer.v1.rewrite_service_pb2_grpc import RewriteServiceStub
 from clausegate.connection import Connection, Reach
 from clausegate.corpus.v1.article_pb2 import Article
@@ -75,3 +80,15 @@ class Texts(Connection):
         """`text` rewritten as instructed, with documents for reference only."""
         request = RewriteRequest(text=text, instruction=instruction, **options)
         return await self._answer(self._rewriting.Rewrite, request, deadline_seconds)
+
+    def stream_rewrite(
+        self,
+        text: str,
+        instruction: str,
+        *,
+        deadline_seconds: float | None = None,
+        **options: Unpack[RewriteOptions],
+    ) -> AsyncIterator[StreamRewriteResponse]:
+        """The same sentence by sentence; the last event is `completed`. Closing the iterator cancels it."""
+        request = StreamRewriteRequest(text=text, instruction=instruction, **options)
+        return self._events(self._rewriting.StreamRewrite, request, deadline_seconds)

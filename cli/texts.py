@@ -77,6 +77,12 @@ def rewrite(  # noqa: PLR0913 - the options of a command are its parameters
         str, typer.Option(metavar="TEXT", help="What to do with it, e.g. “Make it plainer.”")
     ],
     file: TextFile = STANDARD_INPUT,
+    before: Annotated[
+        str, typer.Option(metavar="FILE", help="What stands before it, for the style alone.")
+    ] = "",
+    after: Annotated[
+        str, typer.Option(metavar="FILE", help="What stands after it, for the style alone.")
+    ] = "",
     sources: Annotated[str, typer.Option(metavar="A,B", help="Reference material: these sources.")] = "",
     document: Documents = None,
     max_cost: MaxCost = None,
@@ -94,6 +100,8 @@ def rewrite(  # noqa: PLR0913 - the options of a command are its parameters
                 response = await client.rewrite(
                     given,
                     instruction,
+                    before=read_text(before) if before else "",
+                    after=read_text(after) if after else "",
                     sources=split(sources),
                     document_ids=document or [],
                     max_cost_usd=max_cost,

@@ -2,9 +2,10 @@
 
 What is checked of the result: its numbers, amounts, percentages, dates, clause numbers, names and links stand
 in the user's text or in a quote that was found in the documents; it says no `must`, `may` or `not` where
-neither of them has any such word; and it adds no links, images or HTML. What is not: that every sentence
-means what it meant. A negation, a duty or a number may move from one sentence to another without a word that
-is new; whoever asked for the rewriting has the original to compare with.
+neither of them has any such word; and it adds no links, images or HTML. Plain words and another order are
+what it is for. What is not checked: that every sentence means what it meant. A negation, a duty or a number
+may move from one sentence to another without a word that is new; whoever asked for the rewriting has the
+original to compare with.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from services.answer.clients.retrieval import RetrievalClient
 from services.answer.context import ContextTooSmall, Material, enclose, lay_out
 from services.answer.contracts import rewrite
 from services.answer.contracts.completion import Completer, Kept
-from services.answer.contracts.rewrite import RewriteReply
+from services.answer.contracts.rewrite import Given, RewriteReply
 from services.answer.corpus import Assembled
 from services.answer.legible import legible
 from services.answer.markup import added_markup
@@ -35,6 +36,8 @@ from services.answer.verification.signing import Signer
 
 MAX_TEXT_CHARACTERS = 20_000
 MAX_INSTRUCTION_CHARACTERS = 2_000
+MAX_AROUND_CHARACTERS = 4_000
+"""Of the text before, and of the text after."""
 MAX_QUERY_CHARACTERS = 8_000
 DEFAULT_REFERENCE_TOKENS = 8_000
 MAX_REFERENCE_TOKENS = 50_000
@@ -44,6 +47,7 @@ that stays found."""
 CHECKED = frozenset(LintRule) - {LintRule.UNSUPPORTED_WORDS, LintRule.CONDITION}
 """Other words than the user's are what rewriting is for, and whether a condition is told in other words is
 beyond counting words."""
+_SENTENCE = re.compile(r".+?(?:(?<=[.!?])\s+|\n+|\Z)", re.DOTALL)
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
@@ -53,6 +57,9 @@ class RewriteRequest:
 
     text: str
     instruction: str
+    before: str = ""
+    """What stands before the text where it is from."""
+    after: str = ""
     sources: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
     reference_tokens: int = 0
@@ -119,13 +126,17 @@ class Rewriting:
 
     async def _render(self, request: RewriteRequest, found: Assembled, task: Task) -> Rewritten:
         code = task.clock.new_code()
-        material = lay_out(found.passages, code)
+        material = lay_out(found.passages, code, await self._retrieval.cards(found.passages))
         kept = await self._completer.ask(
             rewrite.CONTRACT,
             rewrite.prompt(
                 request.instruction,
-                enclose(f"{request.text}\n", code, "text"),
-                material.text if found.passages else "",
+                Given(
+                    text=enclose(f"{request.text}\n", code, "text"),
+                    before=_enclosed(request.before, code, "before"),
+                    after=_enclosed(request.after, code, "after"),
+                    material=material.text if found.passages else "",
+                ),
             ),
             lambda reply: _broken(reply, request, material),
             task.ledger,
@@ -162,6 +173,11 @@ class Rewriting:
         for chunk, quote in named:
             citations.cite(quote_in(chunk, quote, whole_sentences=True))
         return citations.all
+
+
+def sentences_of(text: str) -> list[str]:
+    """The text in pieces that end where a sentence or a line does; joined they are the text."""
+    return _SENTENCE.findall(text)
 
 
 def unsupported(text: str, original: str, quotes: Sequence[str], instruction: str = "") -> tuple[str, ...]:
@@ -212,9 +228,15 @@ def _broken(reply: RewriteReply, request: RewriteRequest, material: Material) ->
     return [*rewrite.broken_rules(reply), *unsupported(reply.text, request.text, quotes, request.instruction)]
 
 
+def _enclosed(text: str, code: str, name: str) -> str:
+    return enclose(f"{text}\n", code, name) if text.strip() else ""
+
+
 def _check(request: RewriteRequest) -> None:
     check_text("text", request.text, MAX_TEXT_CHARACTERS, required=True)
     check_text("instruction", request.instruction, MAX_INSTRUCTION_CHARACTERS, required=True)
+    check_text("before", request.before, MAX_AROUND_CHARACTERS, required=False)
+    check_text("after", request.after, MAX_AROUND_CHARACTERS, required=False)
     check_names("sources", request.sources)
     check_names("document_ids", request.document_ids)
     if request.reference_tokens < 0:

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from chassis.channel import open_channel
-from clausegate.answer.v1.rewrite_service_pb2 import RewriteRequest
+from clausegate.answer.v1.rewrite_service_pb2 import RewriteRequest, StreamRewriteRequest
 from clausegate.corpus.v1 import citation_pb2
 from tests.contract.model_stack import TEXTS, Stubs, answering, failure_of, index_of
 from tests.contract.relay import relay
@@ -80,7 +80,7 @@ def shown(model: ModelServer, call: int = 0) -> str:
 def handle_of(words: str, prompt: str) -> str:
     """The handle of the chunk with these words."""
     before = prompt[: prompt.index(words)]
-    return before[before.rindex("\n[c") + 2 : before.rindex("]\n[Source:")]
+    return before[before.rindex("\n[c") + 2 : before.rindex("]\n[Section:")]
 
 
 def with_fee(quote: str = FEE, chunk: str | None = None, text: str = WITH_FEE):
@@ -110,6 +110,35 @@ async def test_text_and_instruction_reach_the_model_as_data_and_as_request(stubs
     assert shown(model).endswith("Instruction:\nMake it plainer.\n")
 
 
+async def test_what_stands_around_the_text_is_shown_as_data_and_lends_no_number(stubs, model):
+    model.reply(*2 * [json_reply({"text": f"{TEXT} It costs USD 77.", "references": []})])
+    around = {"before": "It costs USD 77.", "after": "So be it."}
+    assert (await failed(stubs, asked(**around)))[1] == "CONTRACT_FAILED"
+    assert "\nIt costs USD 77.\nbefore " in shown(model)
+    assert "\nSo be it.\nafter " in shown(model)
+
+
+async def test_a_stream_tells_the_sentences_and_then_the_whole(stubs, model):
+    text = "You must pay. You may not share data.\nIt is so."
+    model.reply(json_reply({"text": text, "references": []}))
+    request = StreamRewriteRequest(text=TEXT, instruction="Make it plainer.")
+    *sentences, last = [event async for event in stubs.rewriting.StreamRewrite(request)]
+    assert [event.sentence.text for event in sentences] == [
+        "You must pay. ",
+        "You may not share data.\n",
+        "It is so.",
+    ]
+    assert (last.completed.text, last.completed.metadata.prompt_version) == (text, "rewrite/3")
+
+
+async def test_nothing_of_a_text_that_fails_its_check_is_streamed(stubs, model):
+    model.reply(*2 * [json_reply({"text": f"{TEXT} It costs USD 77.", "references": []})])
+    call = stubs.rewriting.StreamRewrite(StreamRewriteRequest(text=TEXT, instruction="Make it plainer."))
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
+        await call.read()
+    assert failure_of(raised.value).reason == "CONTRACT_FAILED"
+
+
 async def test_numbers_come_from_a_quote_that_is_cited(stubs, model):
     model.respond = with_fee()
     response = await stubs.rewriting.Rewrite(asked(instruction="Add the display fee.", sources=["cme"]))
@@ -119,7 +148,7 @@ async def test_numbers_come_from_a_quote_that_is_cited(stubs, model):
     assert FEE in citation.quote
     assert TEXTS[citation.document][citation.span.start : citation.span.end] == citation.quote
     assert citation.match_level == citation_pb2.MATCH_LEVEL_EXACT
-    assert (citation.certificate.model, citation.certificate.prompt_version) == ("gpt-4.1", "rewrite/2")
+    assert (citation.certificate.model, citation.certificate.prompt_version) == ("gpt-4.1", "rewrite/3")
     assert len(citation.certificate.prompt_sha256) == 64
 
 
@@ -217,6 +246,9 @@ async def test_a_document_cannot_give_orders(stubs, model):
         (asked(text="a\x07"), "text"),
         (asked(instruction=""), "instruction"),
         (asked(instruction="x" * 2_001), "instruction"),
+        (asked(before="x" * 4_001), "before"),
+        (asked(after="x" * 4_001), "after"),
+        (asked(after="a\x07"), "after"),
         (asked(sources=["x"] * 101), "sources"),
         (asked(sources=[""]), "sources[0]"),
         (asked(document_ids=["x"] * 101), "document_ids"),
@@ -278,7 +310,7 @@ async def test_every_call_leaves_one_audit_record(stubs, model, folder):
 async def test_metadata_tells_of_material_model_and_prompt(stubs, model):
     model.respond = with_fee()
     metadata = (await stubs.rewriting.Rewrite(asked(sources=["cme"]))).metadata
-    assert (metadata.model, metadata.prompt_version) == ("gpt-4.1", "rewrite/2")
+    assert (metadata.model, metadata.prompt_version) == ("gpt-4.1", "rewrite/3")
     assert metadata.context_tokens > 0
     assert metadata.index_revision
 

@@ -454,7 +454,7 @@ EXAMINED = {
 }
 WITHOUT_DOCUMENTS = {
     "clausegate.answer.v1.QueryGenerationService": {"GenerateQueries"},
-    "clausegate.answer.v1.RewriteService": {"Rewrite"},
+    "clausegate.answer.v1.RewriteService": {"Rewrite", "StreamRewrite"},
 }
 """What these are given is in the request: they read no document."""
 

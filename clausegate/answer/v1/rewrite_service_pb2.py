@@ -28,7 +28,7 @@ from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*clausegate/answer/v1/rewrite_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a#clausegate/corpus/v1/citation.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"\xa0\x01\n\x0eRewriteRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0binstruction\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x04 \x03(\t\x12\x18\n\x10reference_tokens\x18\x05 \x01(\x05\x12\x19\n\x0cmax_cost_usd\x18\x06 \x01(\x01H\x00\x88\x01\x01\x42\x0f\n\r_max_cost_usd\"\xb5\x01\n\x0fRewriteResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x30\n\x08metadata\x18\x03 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12/\n\x05usage\x18\x04 \x03(\x0b\x32 .clausegate.answer.v1.StageUsage2\x8f\x01\n\x0eRewriteService\x12}\n\x07Rewrite\x12$.clausegate.answer.v1.RewriteRequest\x1a%.clausegate.answer.v1.RewriteResponse\"%\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x16\"\x11/v1/texts:rewrite:\x01*b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*clausegate/answer/v1/rewrite_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a#clausegate/corpus/v1/citation.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"\xbf\x01\n\x0eRewriteRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0binstruction\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x04 \x03(\t\x12\x18\n\x10reference_tokens\x18\x05 \x01(\x05\x12\x19\n\x0cmax_cost_usd\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x0e\n\x06\x62\x65\x66ore\x18\x07 \x01(\t\x12\r\n\x05\x61\x66ter\x18\x08 \x01(\tB\x0f\n\r_max_cost_usd\"\xc5\x01\n\x14StreamRewriteRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0binstruction\x18\x02 \x01(\t\x12\x0f\n\x07sources\x18\x03 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x04 \x03(\t\x12\x18\n\x10reference_tokens\x18\x05 \x01(\x05\x12\x19\n\x0cmax_cost_usd\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x0e\n\x06\x62\x65\x66ore\x18\x07 \x01(\t\x12\r\n\x05\x61\x66ter\x18\x08 \x01(\tB\x0f\n\r_max_cost_usd\"\xb5\x01\n\x0fRewriteResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x31\n\tcitations\x18\x02 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Citation\x12\x30\n\x08metadata\x18\x03 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12/\n\x05usage\x18\x04 \x03(\x0b\x32 .clausegate.answer.v1.StageUsage\"\x99\x01\n\x15StreamRewriteResponse\x12;\n\x08sentence\x18\x01 \x01(\x0b\x32\'.clausegate.answer.v1.RewrittenSentenceH\x00\x12:\n\tcompleted\x18\x02 \x01(\x0b\x32%.clausegate.answer.v1.RewriteResponseH\x00\x42\x07\n\x05\x65vent\"!\n\x11RewrittenSentence\x12\x0c\n\x04text\x18\x01 \x01(\t2\xa9\x02\n\x0eRewriteService\x12}\n\x07Rewrite\x12$.clausegate.answer.v1.RewriteRequest\x1a%.clausegate.answer.v1.RewriteResponse\"%\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x16\"\x11/v1/texts:rewrite:\x01*\x12\x97\x01\n\rStreamRewrite\x12*.clausegate.answer.v1.StreamRewriteRequest\x1a+.clausegate.answer.v1.StreamRewriteResponse\"+\x92\x82\x19\x05\n\x01\x01\x10\x03\x82\xd3\xe4\x93\x02\x1c\"\x17/v1/texts:streamRewrite:\x01*0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,10 +37,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_REWRITESERVICE'].methods_by_name['Rewrite']._loaded_options = None
   _globals['_REWRITESERVICE'].methods_by_name['Rewrite']._serialized_options = b'\222\202\031\005\n\001\001\020\003\202\323\344\223\002\026\"\021/v1/texts:rewrite:\001*'
+  _globals['_REWRITESERVICE'].methods_by_name['StreamRewrite']._loaded_options = None
+  _globals['_REWRITESERVICE'].methods_by_name['StreamRewrite']._serialized_options = b'\222\202\031\005\n\001\001\020\003\202\323\344\223\002\034\"\027/v1/texts:streamRewrite:\001*'
   _globals['_REWRITEREQUEST']._serialized_start=203
-  _globals['_REWRITEREQUEST']._serialized_end=363
-  _globals['_REWRITERESPONSE']._serialized_start=366
-  _globals['_REWRITERESPONSE']._serialized_end=547
-  _globals['_REWRITESERVICE']._serialized_start=550
-  _globals['_REWRITESERVICE']._serialized_end=693
+  _globals['_REWRITEREQUEST']._serialized_end=394
+  _globals['_STREAMREWRITEREQUEST']._serialized_start=397
+  _globals['_STREAMREWRITEREQUEST']._serialized_end=594
+  _globals['_REWRITERESPONSE']._serialized_start=597
+  _globals['_REWRITERESPONSE']._serialized_end=778
+  _globals['_STREAMREWRITERESPONSE']._serialized_start=781
+  _globals['_STREAMREWRITERESPONSE']._serialized_end=934
+  _globals['_REWRITTENSENTENCE']._serialized_start=936
+  _globals['_REWRITTENSENTENCE']._serialized_end=969
+  _globals['_REWRITESERVICE']._serialized_start=972
+  _globals['_REWRITESERVICE']._serialized_end=1269
 # @@protoc_insertion_point(module_scope)

@@ -32,6 +32,8 @@ class RewriteRequest(google.protobuf.message.Message):
     DOCUMENT_IDS_FIELD_NUMBER: builtins.int
     REFERENCE_TOKENS_FIELD_NUMBER: builtins.int
     MAX_COST_USD_FIELD_NUMBER: builtins.int
+    BEFORE_FIELD_NUMBER: builtins.int
+    AFTER_FIELD_NUMBER: builtins.int
     text: builtins.str
     """The text; 1 to 20,000 characters. Required."""
     instruction: builtins.str
@@ -42,6 +44,12 @@ class RewriteRequest(google.protobuf.message.Message):
     """
     max_cost_usd: builtins.float
     """What the model may cost, see `QueryRequest.max_cost_usd`."""
+    before: builtins.str
+    """What stands before the text where it is from, for its style and for what it speaks of: nothing of it is rewritten,
+    and it lends the result no number, date or name. At most 4,000 characters; may be empty.
+    """
+    after: builtins.str
+    """The same for what stands after the text."""
     @property
     def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Reference material from these sources; at most 100; one without documents is NOT_FOUND. Without sources and
@@ -61,12 +69,72 @@ class RewriteRequest(google.protobuf.message.Message):
         document_ids: collections.abc.Iterable[builtins.str] | None = ...,
         reference_tokens: builtins.int = ...,
         max_cost_usd: builtins.float | None = ...,
+        before: builtins.str = ...,
+        after: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_max_cost_usd", b"_max_cost_usd", "max_cost_usd", b"max_cost_usd"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_max_cost_usd", b"_max_cost_usd", "document_ids", b"document_ids", "instruction", b"instruction", "max_cost_usd", b"max_cost_usd", "reference_tokens", b"reference_tokens", "sources", b"sources", "text", b"text"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_max_cost_usd", b"_max_cost_usd", "after", b"after", "before", b"before", "document_ids", b"document_ids", "instruction", b"instruction", "max_cost_usd", b"max_cost_usd", "reference_tokens", b"reference_tokens", "sources", b"sources", "text", b"text"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_max_cost_usd", b"_max_cost_usd"]) -> typing.Literal["max_cost_usd"] | None: ...
 
 Global___RewriteRequest: typing_extensions.TypeAlias = RewriteRequest
+
+@typing.final
+class StreamRewriteRequest(google.protobuf.message.Message):
+    """The same as `RewriteRequest`, answered as a stream."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: builtins.int
+    INSTRUCTION_FIELD_NUMBER: builtins.int
+    SOURCES_FIELD_NUMBER: builtins.int
+    DOCUMENT_IDS_FIELD_NUMBER: builtins.int
+    REFERENCE_TOKENS_FIELD_NUMBER: builtins.int
+    MAX_COST_USD_FIELD_NUMBER: builtins.int
+    BEFORE_FIELD_NUMBER: builtins.int
+    AFTER_FIELD_NUMBER: builtins.int
+    text: builtins.str
+    """The text; 1 to 20,000 characters. Required."""
+    instruction: builtins.str
+    """What to do with it, e.g. `Make it plainer.`; 1 to 2,000 characters. Required."""
+    reference_tokens: builtins.int
+    """Tokens of reference material. 0 means 8,000; above 50,000 is treated as 50,000; below 0 is INVALID_ARGUMENT.
+    Too few for any chunk is FAILED_PRECONDITION.
+    """
+    max_cost_usd: builtins.float
+    """What the model may cost, see `QueryRequest.max_cost_usd`."""
+    before: builtins.str
+    """What stands before the text where it is from, for its style and for what it speaks of: nothing of it is rewritten,
+    and it lends the result no number, date or name. At most 4,000 characters; may be empty.
+    """
+    after: builtins.str
+    """The same for what stands after the text."""
+    @property
+    def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Reference material from these sources; at most 100; one without documents is NOT_FOUND. Without sources and
+        documents there is no reference material.
+        """
+
+    @property
+    def document_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Reference material from these documents; empty means all of `sources`. At most 100; an unknown one is NOT_FOUND."""
+
+    def __init__(
+        self,
+        *,
+        text: builtins.str = ...,
+        instruction: builtins.str = ...,
+        sources: collections.abc.Iterable[builtins.str] | None = ...,
+        document_ids: collections.abc.Iterable[builtins.str] | None = ...,
+        reference_tokens: builtins.int = ...,
+        max_cost_usd: builtins.float | None = ...,
+        before: builtins.str = ...,
+        after: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_max_cost_usd", b"_max_cost_usd", "max_cost_usd", b"max_cost_usd"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_max_cost_usd", b"_max_cost_usd", "after", b"after", "before", b"before", "document_ids", b"document_ids", "instruction", b"instruction", "max_cost_usd", b"max_cost_usd", "reference_tokens", b"reference_tokens", "sources", b"sources", "text", b"text"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_max_cost_usd", b"_max_cost_usd"]) -> typing.Literal["max_cost_usd"] | None: ...
+
+Global___StreamRewriteRequest: typing_extensions.TypeAlias = StreamRewriteRequest
 
 @typing.final
 class RewriteResponse(google.protobuf.message.Message):
@@ -104,3 +172,49 @@ class RewriteResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["citations", b"citations", "metadata", b"metadata", "text", b"text", "usage", b"usage"]) -> None: ...
 
 Global___RewriteResponse: typing_extensions.TypeAlias = RewriteResponse
+
+@typing.final
+class StreamRewriteResponse(google.protobuf.message.Message):
+    """One event of a rewriting."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SENTENCE_FIELD_NUMBER: builtins.int
+    COMPLETED_FIELD_NUMBER: builtins.int
+    @property
+    def sentence(self) -> Global___RewrittenSentence:
+        """The next sentence."""
+
+    @property
+    def completed(self) -> Global___RewriteResponse:
+        """The whole, equal to what `Rewrite` returns; always the last event."""
+
+    def __init__(
+        self,
+        *,
+        sentence: Global___RewrittenSentence | None = ...,
+        completed: Global___RewriteResponse | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["completed", b"completed", "event", b"event", "sentence", b"sentence"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["completed", b"completed", "event", b"event", "sentence", b"sentence"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["sentence", "completed"] | None: ...
+
+Global___StreamRewriteResponse: typing_extensions.TypeAlias = StreamRewriteResponse
+
+@typing.final
+class RewrittenSentence(google.protobuf.message.Message):
+    """A sentence of the rewritten text."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: builtins.int
+    text: builtins.str
+    """The sentence with the white space behind it; no sentence is empty."""
+    def __init__(
+        self,
+        *,
+        text: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["text", b"text"]) -> None: ...
+
+Global___RewrittenSentence: typing_extensions.TypeAlias = RewrittenSentence

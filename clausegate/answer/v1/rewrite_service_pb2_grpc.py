@@ -40,6 +40,11 @@ class RewriteServiceStub(object):
                 request_serializer=clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.RewriteRequest.SerializeToString,
                 response_deserializer=clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.RewriteResponse.FromString,
                 _registered_method=True)
+        self.StreamRewrite = channel.unary_stream(
+                '/clausegate.answer.v1.RewriteService/StreamRewrite',
+                request_serializer=clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.StreamRewriteRequest.SerializeToString,
+                response_deserializer=clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.StreamRewriteResponse.FromString,
+                _registered_method=True)
 
 
 class RewriteServiceServicer(object):
@@ -54,6 +59,14 @@ class RewriteServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def StreamRewrite(self, request, context):
+        """The same as events: the sentences in order, then the whole. Joined, the sentences are the text. No sentence is sent
+        before all of them are checked.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RewriteServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -61,6 +74,11 @@ def add_RewriteServiceServicer_to_server(servicer, server):
                     servicer.Rewrite,
                     request_deserializer=clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.RewriteRequest.FromString,
                     response_serializer=clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.RewriteResponse.SerializeToString,
+            ),
+            'StreamRewrite': grpc.unary_stream_rpc_method_handler(
+                    servicer.StreamRewrite,
+                    request_deserializer=clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.StreamRewriteRequest.FromString,
+                    response_serializer=clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.StreamRewriteResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -91,6 +109,33 @@ class RewriteService(object):
             '/clausegate.answer.v1.RewriteService/Rewrite',
             clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.RewriteRequest.SerializeToString,
             clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.RewriteResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StreamRewrite(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/clausegate.answer.v1.RewriteService/StreamRewrite',
+            clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.StreamRewriteRequest.SerializeToString,
+            clausegate_dot_answer_dot_v1_dot_rewrite__service__pb2.StreamRewriteResponse.FromString,
             options,
             channel_credentials,
             insecure,

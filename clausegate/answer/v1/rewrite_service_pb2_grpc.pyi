@@ -41,7 +41,23 @@ _RewriteServiceRewriteType = typing_extensions.TypeVar(
     ],
 )
 
-class RewriteServiceStub(typing.Generic[_RewriteServiceRewriteType]):
+_RewriteServiceStreamRewriteType = typing_extensions.TypeVar(
+    '_RewriteServiceStreamRewriteType',
+    grpc.UnaryStreamMultiCallable[
+        clausegate.answer.v1.rewrite_service_pb2.StreamRewriteRequest,
+        clausegate.answer.v1.rewrite_service_pb2.StreamRewriteResponse,
+    ],
+    grpc.aio.UnaryStreamMultiCallable[
+        clausegate.answer.v1.rewrite_service_pb2.StreamRewriteRequest,
+        clausegate.answer.v1.rewrite_service_pb2.StreamRewriteResponse,
+    ],
+    default=grpc.UnaryStreamMultiCallable[
+        clausegate.answer.v1.rewrite_service_pb2.StreamRewriteRequest,
+        clausegate.answer.v1.rewrite_service_pb2.StreamRewriteResponse,
+    ],
+)
+
+class RewriteServiceStub(typing.Generic[_RewriteServiceRewriteType, _RewriteServiceStreamRewriteType]):
     """Rewrites a user's text with the documents at hand."""
 
     @typing.overload
@@ -49,6 +65,10 @@ class RewriteServiceStub(typing.Generic[_RewriteServiceRewriteType]):
         grpc.UnaryUnaryMultiCallable[
             clausegate.answer.v1.rewrite_service_pb2.RewriteRequest,
             clausegate.answer.v1.rewrite_service_pb2.RewriteResponse,
+        ],
+        grpc.UnaryStreamMultiCallable[
+            clausegate.answer.v1.rewrite_service_pb2.StreamRewriteRequest,
+            clausegate.answer.v1.rewrite_service_pb2.StreamRewriteResponse,
         ],
     ], channel: grpc.Channel) -> None: ...
 
@@ -58,6 +78,10 @@ class RewriteServiceStub(typing.Generic[_RewriteServiceRewriteType]):
             clausegate.answer.v1.rewrite_service_pb2.RewriteRequest,
             clausegate.answer.v1.rewrite_service_pb2.RewriteResponse,
         ],
+        grpc.aio.UnaryStreamMultiCallable[
+            clausegate.answer.v1.rewrite_service_pb2.StreamRewriteRequest,
+            clausegate.answer.v1.rewrite_service_pb2.StreamRewriteResponse,
+        ],
     ], channel: grpc.aio.Channel) -> None: ...
 
     Rewrite: _RewriteServiceRewriteType
@@ -65,10 +89,19 @@ class RewriteServiceStub(typing.Generic[_RewriteServiceRewriteType]):
     result stand in the text, in the instruction or in a checked quote. Needs a chat model.
     """
 
+    StreamRewrite: _RewriteServiceStreamRewriteType
+    """The same as events: the sentences in order, then the whole. Joined, the sentences are the text. No sentence is sent
+    before all of them are checked.
+    """
+
 RewriteServiceAsyncStub: typing_extensions.TypeAlias = RewriteServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.answer.v1.rewrite_service_pb2.RewriteRequest,
         clausegate.answer.v1.rewrite_service_pb2.RewriteResponse,
+    ],
+    grpc.aio.UnaryStreamMultiCallable[
+        clausegate.answer.v1.rewrite_service_pb2.StreamRewriteRequest,
+        clausegate.answer.v1.rewrite_service_pb2.StreamRewriteResponse,
     ],
 ]
 
@@ -83,6 +116,16 @@ class RewriteServiceServicer(metaclass=abc.ABCMeta):
     ) -> typing.Union[clausegate.answer.v1.rewrite_service_pb2.RewriteResponse, collections.abc.Awaitable[clausegate.answer.v1.rewrite_service_pb2.RewriteResponse]]:
         """The text rewritten as instructed. Documents are reference only: numbers, dates and clause numbers of the
         result stand in the text, in the instruction or in a checked quote. Needs a chat model.
+        """
+
+    @abc.abstractmethod
+    def StreamRewrite(
+        self,
+        request: clausegate.answer.v1.rewrite_service_pb2.StreamRewriteRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[collections.abc.Iterator[clausegate.answer.v1.rewrite_service_pb2.StreamRewriteResponse], collections.abc.AsyncIterator[clausegate.answer.v1.rewrite_service_pb2.StreamRewriteResponse]]:
+        """The same as events: the sentences in order, then the whole. Joined, the sentences are the text. No sentence is sent
+        before all of them are checked.
         """
 
 def add_RewriteServiceServicer_to_server(servicer: RewriteServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

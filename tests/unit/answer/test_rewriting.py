@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from services.answer.rewriting import unsupported
+from services.answer.rewriting import sentences_of, unsupported
 
 FEE = "The Licensee shall pay USD 120 within thirty (30) days, and shall not share data with clients."
 
@@ -60,3 +62,30 @@ def test_the_instruction_lends_what_it_says(text, instruction):
 
 def test_what_the_instruction_denies_need_not_stand_in_the_text():
     assert unsupported(FEE, FEE, [], "Do not mention that the fee is not refunded.") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do not share data with clients. Within 30 days, you must pay USD 120.",
+        "Data is not to be shared with clients; USD 120 is what you need to pay, within 30 days.",
+    ],
+)
+def test_another_order_is_what_rewriting_is_for(text):
+    assert unsupported(text, FEE, []) == ()
+
+
+def test_a_text_is_cut_behind_sentences_and_lines():
+    assert sentences_of("Pay USD 1.50 now. Or later!\n\n- never\n- ever") == [
+        "Pay USD 1.50 now. ",
+        "Or later!\n\n",
+        "- never\n",
+        "- ever",
+    ]
+
+
+@given(st.text())
+def test_the_sentences_of_a_text_are_the_text(text):
+    sentences = sentences_of(text)
+    assert "".join(sentences) == text
+    assert all(sentences)

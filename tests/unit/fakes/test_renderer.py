@@ -46,7 +46,10 @@ PROMPTS = {
     "snippets": snippets.prompt(QUESTION, MATERIAL.text, 8),
     "article": article.prompt(enclose(f"{QUESTION}\n", CODE), MATERIAL.text),
     "queries": queries.prompt(10, enclose("Topic: fees\n", CODE), ["schedules"]),
-    "rewrite": rewrite.prompt("Make it plainer.", enclose("Pay USD 5 now.\n", CODE), MATERIAL.text),
+    "rewrite": rewrite.prompt(
+        "Make it plainer.",
+        rewrite.Given(enclose("Pay USD 5 now.\n", CODE, "text"), material=MATERIAL.text),
+    ),
 }
 RULES = {
     "answer": answer.broken_rules,
