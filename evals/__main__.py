@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from clausegate import ClausegateError
-from evals import cards, research
+from evals import cards, replies, research
 from evals.asking import Asker, answerers
 from evals.corpora import research_questions
 from evals.plan import PLAN, SMALL, corpus_files, corpus_folder
@@ -25,7 +25,9 @@ SNIPPETS = "snippets"
 """The experiment that is repeated in several ways, see `research`."""
 CARDS = "cards"
 """The experiment that needs no running product, see `cards`."""
-NAMES = [*PLAN, SNIPPETS, CARDS]
+REPLIES = "replies"
+"""The experiment that plays recorded replies of a model, see `replies`."""
+NAMES = [*PLAN, SNIPPETS, CARDS, REPLIES]
 DEFAULT = [name for name in NAMES if name not in PLAN or PLAN[name].corpus not in SMALL]
 """Small corpora are embedded anew for a minute or two each, so that they are measured when asked for."""
 OPENAI = "https://api.openai.com"
@@ -109,6 +111,19 @@ def measure_cards(data: Path) -> list[Report]:
     return reports
 
 
+async def measure_replies(options: argparse.Namespace) -> list[Report]:
+    """Measure what leaves of the recorded replies of a real model; nothing where there are none."""
+    if not (options.data / replies.FILE).is_file():
+        print(f"Recorded replies: not measured: {options.data} holds none", end="\n\n")
+        return []
+    print(f"{REPLIES}:", file=sys.stderr)
+    folder = options.cache / REPLIES
+    folder.mkdir(parents=True, exist_ok=True)
+    report = await replies.measure(folder, options.data, options.concurrency)
+    print(table(report), end="\n\n", flush=True)
+    return [report]
+
+
 async def measure_snippets(options: argparse.Namespace) -> list[Report]:
     """Measure research snippets in every way that the settings allow, on the examples."""
     ways = research.strategies() if options.server else [research.EXTRACTIVE]
@@ -133,6 +148,8 @@ def main() -> None:
         reports = asyncio.run(measure(options))
         if SNIPPETS in options.names:
             reports += asyncio.run(measure_snippets(options))
+        if REPLIES in options.names:
+            reports += asyncio.run(measure_replies(options))
         if CARDS in options.names:
             reports += measure_cards(options.data)
     except (StackStopped, FilesRejected, ClausegateError) as error:
