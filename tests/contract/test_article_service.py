@@ -141,7 +141,7 @@ async def test_an_article_is_compiled_stored_and_fresh(stubs, model):
     assert list(read.concepts) == ["termination", "notice"]
     assert (list(read.sources), read.topic, read.stale) == (["cme"], "termination", False)
     assert {one.document_id for one in read.basis} == {"cme/licence.txt", "cme/notice.txt"}
-    assert (read.model, read.prompt_version) == ("gpt-4.1", "article/2")
+    assert (read.model, read.prompt_version) == ("gpt-4.1", "article/3")
     assert (read.chunks_used, read.chunks_left_out, read.downgraded_claims) == (5, 0, 0)
 
 
@@ -152,7 +152,7 @@ async def test_a_sourced_claim_is_cited_from_the_stored_text(stubs, model):
     assert sourced.confidence == SOURCED
     assert TEXTS[citation.document][citation.span.start : citation.span.end] == citation.quote
     assert NOTICE_RULE in citation.quote
-    assert (citation.certificate.model, citation.certificate.prompt_version) == ("gpt-4.1", "article/2")
+    assert (citation.certificate.model, citation.certificate.prompt_version) == ("gpt-4.1", "article/3")
     assert (opinion.confidence, opinion.HasField("citation")) == (OPINION, False)
 
 
@@ -481,7 +481,7 @@ async def test_every_call_leaves_one_audit_record(stubs, model, folder):
 async def test_metadata_tells_of_material_model_and_prompt(stubs, model):
     model.respond = saying(article())
     metadata = (await stubs.articles.CompileArticle(asked())).metadata
-    assert (metadata.model, metadata.prompt_version) == ("gpt-4.1", "article/2")
+    assert (metadata.model, metadata.prompt_version) == ("gpt-4.1", "article/3")
     assert metadata.context_tokens > 0
     assert metadata.index_revision
 

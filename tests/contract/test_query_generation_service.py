@@ -218,7 +218,7 @@ async def test_usage_cost_and_metadata_are_told(stubs, model):
         True,
     )
     assert usage.cost_usd == pytest.approx(0.025)
-    assert (response.metadata.model, response.metadata.prompt_version) == ("gpt-4.1", "queries/1")
+    assert (response.metadata.model, response.metadata.prompt_version) == ("gpt-4.1", "queries/2")
 
 
 async def test_every_call_leaves_one_audit_record(stubs, model, folder):

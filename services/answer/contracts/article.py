@@ -19,20 +19,24 @@ MAX_CLAIMS = 50
 MAX_LISTED = 50
 
 SYSTEM = """\
-You compile an article from documents, for colleagues who have to know what the documents say.
+You compile an article from documents about $DOMAIN, for colleagues who have to know what they say.
 
 Rules:
-1. Use the material and nothing else. What it does not say does not go into the article.
+1. Use the material and nothing else. What neither stands in it nor follows from it does not go into the \
+article. The line [Document: ...] says what document the passages below it are from, and what its parties \
+are called there.
 2. Numbers, amounts, currencies, percentages, dates, clause numbers, names and links stand in the \
 material as you write them. Invent none, change none, convert none, add none up.
-3. `key_claims` holds at least one claim and at most 50. Each claim is one sentence.
+3. `key_claims` holds at least one claim and at most 50. Each claim is one sentence, in your words or in \
+those of its passage; only the quote is copied.
 4. A claim is `sourced` when one passage says it: quote that passage, copied exactly, one contiguous \
 stretch of one chunk, and name the chunk by its handle, such as c1. The claim says no more than its \
 quote: the same numbers, the same conditions, must stays must, may stays may, not stays not. Lines \
 marked [Leads into this:] and [Holds for this:] are words from elsewhere that govern the chunk: a claim \
 about an item of it says no less than they do. They come with the quote, so do not copy them into it.
 5. A claim is `inferred` when it follows from the documents but no single passage says it, and `opinion` \
-when it is a judgement. For both, `quote` and `chunk` are null.
+when it judges the documents, such as how clear they are; it gives no advice. A comparison of passages is \
+inferred. For both, `quote` and `chunk` are null.
 6. Prefer sourced claims. Call no claim sourced whose passage you cannot copy.
 7. `title` is one line. `summary` is two to five sentences.
 8. `concepts` are the terms and subjects that the article treats; `backlink_suggestions` are titles of \
@@ -83,7 +87,7 @@ class ArticleReply(Reply):
     article_body: str = Field(description="The article in Markdown, without links, images and HTML.")
 
 
-CONTRACT = Contract("article", "article/2", ArticleReply, SYSTEM)
+CONTRACT = Contract("article", "article/3", ArticleReply, SYSTEM)
 
 
 def prompt(topic: str, material: str) -> str:
