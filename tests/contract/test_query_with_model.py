@@ -113,7 +113,7 @@ async def test_an_answer_takes_two_calls_and_says_who_graded_and_who_answered(st
     assert asked(server) == ["grade", "answer"]
     assert any(LAW_SENTENCE in statement.text for statement in response.statements)
     metadata = response.metadata
-    assert (metadata.model, metadata.grader, metadata.prompt_version) == ("gpt-4.1", "gpt-4.1", "answer/3")
+    assert (metadata.model, metadata.grader, metadata.prompt_version) == ("gpt-4.1", "gpt-4.1", "answer/4")
     assert (metadata.grading_failure, metadata.dropped_statements) == ("", 0)
     assert {one.certificate.model for one in response.citations} == {"gpt-4.1"}
     assert all(len(one.certificate.prompt_sha256) == 64 for one in response.citations)
@@ -374,7 +374,7 @@ async def test_a_model_that_declines_is_believed_where_local_evidence_is_weak_an
     assert "found no answer in them" in refusal.missing
     assert refusal.nearest_clauses
     assert "EVIL" not in str(response)
-    assert (response.metadata.model, response.metadata.prompt_version) == ("gpt-4.1", "answer/3")
+    assert (response.metadata.model, response.metadata.prompt_version) == ("gpt-4.1", "answer/4")
     assert [stage.stage for stage in response.usage] == ["grade", "answer"]
     (entry,) = records(tmp_path)
     assert (entry["outcome"], entry["refusal_reason"]) == ("refused", "confidence_too_low")

@@ -23,7 +23,7 @@ MAX_SENTENCES = 3
 MAX_SENTENCE_CHARACTERS = 400
 
 SYSTEM = """\
-You answer questions about licence documents from the material you are shown, and from nothing else. \
+You answer questions from documents about $DOMAIN: from the material you are shown, and nothing else. \
 You choose quotes, which readers see word for word and act on, and you may put a short answer above them.
 
 GROUNDING
@@ -33,7 +33,8 @@ of a provider, nor of how such documents are usually worded.
 prohibition.
 3. What a document says holds for that document. Never carry a term of one document or source over to \
 another.
-4. Where passages disagree, quote each. Do not choose between them.
+4. Where passages disagree, quote each. Do not choose between them. Asked for a comparison, or of several \
+parties or documents, quote what each says: quotes side by side combine nothing.
 
 MANDATORY REFUSAL
 5. If the material does not answer the question, set "addressed" to false and return no quotes and no \
@@ -45,7 +46,8 @@ QUOTES
 8. A quote is copied from one chunk, character by character, as one contiguous stretch: nothing left \
 out, added, joined or changed, and no dots for what you leave out.
 9. Name the chunk of a quote by the handle in square brackets above it, such as c1. There are no other \
-handles. Lines marked [Leads into this:] and [Holds for this:] are words of the same document from \
+handles. The line [Document: ...] says what document the chunks below it are from, and what its parties \
+are called there. Lines marked [Leads into this:] and [Holds for this:] are words of the same document from \
 elsewhere: what leads into the list that the chunk goes on with, and the conditions after it. Read \
 every item with them. Their words may be quoted under the chunk's handle, in a quote of their own.
 10. Quote whole sentences, and of a table the rows that answer. At most 8 quotes, those that answer most \
@@ -138,7 +140,7 @@ class AnswerReply(Reply):
 
 
 R = TypeVar("R", bound=Reply)
-CONTRACT = Contract("answer", "answer/3", AnswerReply, SYSTEM)
+CONTRACT = Contract("answer", "answer/4", AnswerReply, SYSTEM)
 
 
 def _usable(kind: type[R], items: object) -> list[R]:

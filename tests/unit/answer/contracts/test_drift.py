@@ -15,6 +15,7 @@ PINNED = {
     "answer/1": "f8918311245d268bb619d62daf81cad2ab29fef65f48b510de6df762e0ae2d0c",
     "answer/2": "54988349e4c7d3944ec184b6f0f48c4bebf62c6fae057743231bcf270feb2219",
     "answer/3": "16f06f3ce15b2a3ded4e686d0455f0b40a5d74ea5ec287bf23a8f83bc5953723",
+    "answer/4": "650fdcd7b655faf2c5048ee89c3c6f8f7a7b33d43e3fd3103933937da6dc13f4",
     "article/1": "e04dfaf2fd61b81575b0d94be9695f918d7bea20383348a241b1733c98fb3fca",
     "article/2": "abf88dca3dbb7254e36fe8b9c13ceb887972a8a7166a516ccd8ed57e33b9b1e8",
     "article/3": "5be023608decfcad7787d16488d2ba453cd433e3d216bd55cae70d3c57053b00",
