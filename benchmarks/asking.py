@@ -14,14 +14,14 @@ import httpx
 import clausegate
 from benchmarks.contracts import SOURCE, Contract, contract_files, full_questions, read_contract
 from benchmarks.measuring import Figure, percentile, stopwatch, tree_mebibytes
-from benchmarks.stack import ROOT, Stack, running_stack
+from benchmarks.stack import Stack, running_stack
 from cli.folders import scan
 from cli.ingestion import Choices, Outcome, Watcher, ingest_folder
-from inference.embedding.fetch import MODEL_FOLDER
 from inference.embedding.local import LocalEmbedding
+from inference.fetch import DEFAULT_MODEL_DIR, MODEL_FOLDER
 from services.retrieval.windows import cut_windows
 
-MODEL = ROOT / ".data/model" / MODEL_FOLDER
+MODEL = DEFAULT_MODEL_DIR.expanduser() / MODEL_FOLDER
 QUERIES = 300
 WARM_QUERIES = 30
 SAMPLE = slice(0, None, 8)

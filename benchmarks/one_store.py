@@ -40,7 +40,7 @@ from benchmarks.measuring import (
     stopwatch,
 )
 from benchmarks.searching import GivenVectors
-from inference.tokens import token_counter
+from inference.tokens import ESTIMATE
 from services.retrieval.corpus import Scope
 from services.retrieval.indexes import Index
 from services.retrieval.lexicon import lexicon_stems, question_stems
@@ -75,7 +75,7 @@ async def measure(engine: Engine, chunk_count: int, data: Path) -> list[Figure]:
             opening = time.perf_counter()
             async with _opened(engine, folder) as store:  # once more: without what filling left in memory
                 opened_seconds = time.perf_counter() - opening
-                index = Index.over(store, model, token_counter(None), executor)
+                index = Index.over(store, model, ESTIMATE, executor)
                 figures = [
                     Figure("filled, four documents at once", chunk_count / filled.seconds, "chunks/s"),
                     Figure("opened again", opened_seconds * 1000, "ms"),

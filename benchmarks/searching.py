@@ -30,7 +30,7 @@ from benchmarks.measuring import (
     stopwatch,
 )
 from inference.embedding.model import TokenSpans
-from inference.tokens import token_counter
+from inference.tokens import ESTIMATE
 from services.retrieval.corpus import Scope
 from services.retrieval.indexes import Index
 from services.retrieval.lexicon import lexicon_stems, question_stems
@@ -85,7 +85,7 @@ async def measure_search(data: Path, chunk_count: int, peer_python: Path | None)
         store = await open_store(Path(folder), "benchmark", DIMENSION)
         with ThreadPoolExecutor(2) as executor:
             model = GivenVectors(dict(zip(asked, vectors, strict=True)), vectors[0])
-            index = Index.over(store, model, token_counter(None), executor)
+            index = Index.over(store, model, ESTIMATE, executor)
             queries = [SearchQuery(text, route=False) for text in asked]
             searches = await milliseconds(index.searcher.search, queries)
             legs = [

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import secrets
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from chassis.settings import SETTINGS_ERRORS, settings_problem
 from cli.errors import CommandError
 from cli.output import Output
-from cli.parameters import DEFAULT_DATA
 from cli.running import run
-from inference.embedding.fetch import FetchFailed, fetch_model
+from inference.fetch import FetchFailed, fetch_encodings, fetch_model
 
 app = typer.Typer()
 
@@ -30,23 +28,31 @@ def serve() -> None:
 
 
 @app.command("fetch-model")
-def fetch(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of the model; replaced as a whole.")
-    ] = DEFAULT_DATA / "model",
-) -> None:
-    """Fetch the local embedding model (85 MB) once; nothing is fetched when it is there."""
+def fetch() -> None:
+    """Fetch the local embedding model (85 MB) and the encodings that count tokens (5 MB), once.
+
+    They go to ~/.cache/clausegate, or to the folders that CLAUSEGATE_MODEL_DIR and TIKTOKEN_CACHE_DIR name.
+    What is there is not fetched again.
+    """
     output = Output(as_json=False)
-    run(_fetch(folder, output), output)
+    run(_fetch(output), output)
 
 
-async def _fetch(folder: Path, output: Output) -> int:
+async def _fetch(output: Output) -> int:
+    from services.retrieval.settings import RetrievalSettings
+
     try:
+        settings = RetrievalSettings()
         with output.errors.status("fetching the embedding model"):
-            place = await fetch_model(folder)
+            model = await fetch_model(settings.model_dir.expanduser())
+        with output.errors.status("fetching the encodings that count tokens"):
+            encodings = await fetch_encodings(settings.tiktoken_cache_dir.expanduser())
     except FetchFailed as error:
         raise CommandError(str(error)) from error
-    output.console.print(f"the embedding model is in {place}", markup=False, soft_wrap=True)
+    except SETTINGS_ERRORS as error:
+        raise CommandError(settings_problem(error)) from error
+    output.console.print(f"the embedding model is in {model}", markup=False, soft_wrap=True)
+    output.console.print(f"the encodings that count tokens are in {encodings}", markup=False, soft_wrap=True)
     return 0
 
 

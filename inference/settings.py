@@ -9,6 +9,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from chassis.settings import ProcessSettings
+from inference.fetch import DEFAULT_ENCODINGS_DIR
 
 
 class ModelServerSettings(ProcessSettings):
@@ -35,10 +36,11 @@ class ModelServerSettings(ProcessSettings):
     model_queue: int = Field(
         default=1024, ge=0, le=10_000, description="Calls that may wait; more are refused at once."
     )
-    tiktoken_cache_dir: Path | None = Field(
-        default=None,
+    tiktoken_cache_dir: Path = Field(
+        default=DEFAULT_ENCODINGS_DIR,
         validation_alias="TIKTOKEN_CACHE_DIR",
-        description="tiktoken's cache folder; without o200k_base in it tokens are estimated, never fetched.",
+        description="Folder of the encodings that count tokens, as `clausegate fetch-model` leaves it and "
+        "tiktoken keeps it. A model whose encoding is not in it is estimated; nothing is fetched.",
     )
     model_text_in_spans: bool = Field(
         default=False,

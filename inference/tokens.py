@@ -1,40 +1,36 @@
-"""Counts tokens: with tiktoken where its encoding lies on disk, else by an estimate that errs upwards.
+"""Counts tokens: by the model's own encoding where its file lies on disk, else by an estimate.
 
-Nothing is ever fetched. tiktoken downloads what its cache folder lacks, and replaces what is wrong in it; so
-it is asked only when the right file lies there already.
+Nothing is ever fetched here: `clausegate fetch-model` brings the files.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
+from threading import Lock
 
 import tiktoken
 
+from inference.fetch import ENCODINGS, EncodingFile
 
-@dataclass(frozen=True, slots=True)
-class CachedEncoding:
-    """An encoding of tiktoken, and what its cache folder must hold for it."""
+USUAL = "o200k_base"
+"""The encoding that counts texts which are for no model in particular: that of gpt-4o, gpt-4.1 and gpt-5."""
+SAME_FILE = {"o200k_harmony": "o200k_base"}
+"""Encodings that differ from another in their control tokens alone."""
+CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 
-    name: str
-    file: str
-    """The name that tiktoken gives the file: SHA-1 of the address it would fetch it from."""
-    sha256: str
-
-
-O200K_BASE = CachedEncoding(
-    name="o200k_base",
-    file="fb374d419588a4632f3f557e76b4b70aebbca790",
-    sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-)
-"""The encoding of gpt-4o, gpt-4.1 and their successors."""
+_loading = Lock()
 
 
 class EncodingBroken(OSError):
-    """The file in the cache folder is not the published one."""
+    """A file in the folder of encodings is not the published one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +41,27 @@ class TokenCounter:
     count: Callable[[str], int]
 
 
-def token_counter(cache: Path | None, wanted: CachedEncoding = O200K_BASE) -> TokenCounter:
-    """The exact counter when `cache`, tiktoken's own cache folder, holds the encoding; else the estimate.
+class TokenCounters:
+    """Gives each model what counts its tokens: its own encoding if that is on disk, else the estimate."""
 
-    Raises `EncodingBroken` when the file is there and is not the published one.
-    """
-    path = cache / wanted.file if cache else None
-    if path is None or not path.is_file():
-        return TokenCounter("estimate", estimate)
-    if hashlib.sha256(path.read_bytes()).hexdigest() != wanted.sha256:
-        raise EncodingBroken(f"{path} is not the published {wanted.name}: its SHA-256 is not {wanted.sha256}")
-    return exact_counter(tiktoken.get_encoding(wanted.name))
+    def __init__(self, folder: Path, files: Sequence[EncodingFile] = ENCODINGS) -> None:
+        """Raises `EncodingBroken` when `folder` holds another file under the name of an encoding."""
+        places = {file.encoding: (file, folder.expanduser() / file.name) for file in files}
+        self._found = {name: place for name, place in places.items() if place[1].is_file()}
+        for file, path in self._found.values():
+            _read(file, path)
+
+    def of(self, model: str) -> TokenCounter:
+        """What counts the tokens of a chat or embedding model, by its name."""
+        try:
+            return self.by(tiktoken.encoding_name_for_model(model))
+        except KeyError:
+            return ESTIMATE
+
+    def by(self, encoding: str) -> TokenCounter:
+        """What counts by an encoding; the first text that is counted takes .3 s, to read it."""
+        place = self._found.get(SAME_FILE.get(encoding, encoding))
+        return TokenCounter(encoding, partial(_count, encoding, *place)) if place else ESTIMATE
 
 
 def exact_counter(encoding: tiktoken.Encoding) -> TokenCounter:
@@ -63,32 +69,57 @@ def exact_counter(encoding: tiktoken.Encoding) -> TokenCounter:
     return TokenCounter(encoding.name, lambda text: len(encoding.encode_ordinary(text)))
 
 
-_PIECE = re.compile(
-    r"[A-Z][a-z]{1,3}|[a-z]{1,4}|[A-Z]{1,2}|[0-9]{1,2}|\n|[ \t\r\f\v]{2,8}|[^\w\s]|[_\t\r\f\v]", re.ASCII
-)
-"""What counts as one token of ASCII text; a single space belongs to the word after it."""
+def _count(encoding: str, file: EncodingFile, path: Path, text: str) -> int:
+    with _loading:
+        loaded = _load(encoding, file, path)
+    return exact_counter(loaded).count(text)
 
 
-def pieces(text: str) -> list[tuple[int, int]]:
-    """Start and end, exclusive, in code points, of what `estimate` takes for tokens of `text`, in order.
+@cache
+def _load(encoding: str, file: EncodingFile, path: Path) -> tiktoken.Encoding:
+    """The encoding, read from a copy: tiktoken deletes and downloads a file that is not what it expects.
 
-    A code point beyond ASCII is given once for each of its bytes.
+    It takes the folder from the environment alone.
     """
-    found = []
-    for piece in _PIECE.finditer(text):
-        tokens = 1 if piece[0].isascii() else len(piece[0].encode("utf-8", "replace"))
-        found += [piece.span()] * tokens
-    return found
+    with tempfile.TemporaryDirectory(prefix="clausegate-") as folder:
+        Path(folder, file.name).write_bytes(_read(file, path))
+        with _cache_folder(folder):
+            return tiktoken.get_encoding(encoding)
+
+
+def _read(file: EncodingFile, path: Path) -> bytes:
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != file.sha256:
+        raise EncodingBroken(f"{path} is not the published {file.encoding}: its SHA-256 is not {file.sha256}")
+    return content
+
+
+@contextmanager
+def _cache_folder(folder: str) -> Iterator[None]:
+    before = os.environ.get(CACHE_VARIABLE)  # noqa: TID251
+    os.environ[CACHE_VARIABLE] = folder  # noqa: TID251
+    try:
+        yield
+    finally:
+        del os.environ[CACHE_VARIABLE]  # noqa: TID251
+        if before is not None:
+            os.environ[CACHE_VARIABLE] = before  # noqa: TID251
+
+
+_WORD = r"[A-Z]?[a-zß-öø-ÿ]{1,9}|[A-Z]{1,3}|[^\W\d_A-Za-zß-öø-ÿ]"
+_PIECE = re.compile(rf"{_WORD}|\d{{1,3}}|[^\w\s]+|_+|\s*\n|[^\S\n]{{2,}}")
+"""What the estimate takes for a token; a single space belongs to the word after it."""
 
 
 def estimate(text: str) -> int:
-    """Tokens of `text`, never knowingly too few.
+    """About how many tokens a text has: a token for every nine letters of a word, three capitals, three
+    digits, run of signs and line break.
 
-    A token for every four letters of a word, two capitals, two digits, sign, line break and run of blanks;
-    for everything beyond ASCII its bytes in UTF-8, the only bound that is proven. Against cl100k and o200k on
-    6,061 pieces of 1,800 characters of contracts: never below the larger of both, 1.58 of it on average.
-    (Characters / 3 was below in 44 pieces, tables of contents mostly; three digits a token in 2.)
+    Within 10 % of cl100k and of o200k on every text of the examples. On 299 pieces of 1,800 characters of
+    contracts 3 % too many in the middle, and between 15 % too few and 23 % too many for 98 in 100 of them.
     """
-    ascii_text = text.encode("ascii", "ignore")
-    beyond = len(text.encode("utf-8", "replace")) - len(ascii_text)
-    return len(_PIECE.findall(ascii_text.decode("ascii"))) + beyond
+    return sum(1 for _ in _PIECE.finditer(text))
+
+
+ESTIMATE = TokenCounter("estimate", estimate)
+"""For models whose encoding nobody knows here."""

@@ -1,5 +1,5 @@
-"""Embedding models: `model` says what one does, `local` is one that runs here and `fetch` brings its weights,
-`openai` is any of a compatible server.
+"""Embedding models: `model` says what one does, `local` is one that runs here, `openai` is any of a
+compatible server.
 
 No model keeps anything of what it embeds.
 """

@@ -17,9 +17,9 @@ from chassis.limits.concurrency import Threads
 from inference.bert.graph import BertShape
 from inference.bert.session import Session
 from inference.bert.weights import Weights
-from inference.embedding.fetch import FILES, LOCAL_MODEL
 from inference.embedding.graph import build_graph
 from inference.embedding.model import TokenSpans
+from inference.fetch import FILES, LOCAL_MODEL
 from inference.texts import encodable
 
 MAX_TOKENS = 256

@@ -35,7 +35,7 @@ from inference.chat.model import ChatModel
 from inference.chat.replay import RecordingChat, ReplayedChat
 from inference.reading.model import ReadingModel
 from inference.recording import Recorder, Recording
-from inference.tokens import TokenCounter, token_counter
+from inference.tokens import TokenCounter, TokenCounters
 from services.answer.articles.compiling import Compiling
 from services.answer.category_hints import Hints, load_hints
 from services.answer.checking.citations import Verifying
@@ -116,16 +116,18 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             open_channel(settings.retrieval_address, settings.tls_files(), retried_services=RETRIED_SERVICES)
         )
         chat, clock = await stack.enter_async_context(_chat_and_clock(settings))
-        counter = token_counter(settings.tiktoken_cache_dir)
+        counters = TokenCounters(settings.tiktoken_cache_dir)
+        counter = counters.of(settings.answer_model)
         reader = await stack.enter_async_context(_reader(settings))
         tools = _Tools(
-            completer=Completer(chat, settings.task_models(), counter),
+            completer=Completer(chat, settings.task_models(), counters.of),
             tasks=Tasks(records, clock, counter, settings.prices),
             retrieval=RetrievalClient(
                 channel, settings.retrieval_deadline_seconds, settings.retrieval_calls_at_once
             ),
             articles=ArticlesClient(channel, settings.retrieval_deadline_seconds),
             counter=counter,
+            snippets_counter=counters.of(settings.snippets_model),
             signer=signer,
             policy=replace(settings.policy(), reader=reader.name if reader else ""),
             grader=LocalGrader(reader),
@@ -145,6 +147,7 @@ class _Tools:
     retrieval: RetrievalClient
     articles: ArticlesClient
     counter: TokenCounter
+    snippets_counter: TokenCounter
     signer: Signer
     policy: Policy
     grader: LocalGrader
@@ -155,7 +158,7 @@ class _Tools:
 def _servicers(tools: _Tools, hints: Hints) -> _Servicers:
     retrieval, completer, tasks, signer = tools.retrieval, tools.completer, tools.tasks, tools.signer
     policy, policy_sha256 = tools.policy, tools.policy.sha256()
-    extractor = Extractor(retrieval, completer, tools.counter, policy, signer, tools.snippet_grader)
+    extractor = Extractor(retrieval, completer, tools.snippets_counter, policy, signer, tools.snippet_grader)
     drafting = Drafting(retrieval, completer, tools.counter, policy, signer)
     querying = Querying(
         retrieval=retrieval,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from inference.embedding.fetch import LOCAL_MODEL
+from inference.fetch import DEFAULT_MODEL_DIR, LOCAL_MODEL
 from inference.settings import ModelServerSettings
 
 
@@ -17,7 +17,7 @@ class RetrievalSettings(ModelServerSettings):
 
     retrieval_address: str = Field(default="127.0.0.1:7002", description="Where the service listens.")
     model_dir: Path = Field(
-        default=Path(".data/model"),
+        default=DEFAULT_MODEL_DIR,
         description="Folder of the local embedding model, as `clausegate fetch-model` leaves it, or one that "
         "holds config.json, tokenizer.json and model.safetensors.",
     )

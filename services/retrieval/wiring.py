@@ -25,12 +25,12 @@ from clausegate.retrieval.v1 import (
     retrieval_service_pb2,
     retrieval_service_pb2_grpc,
 )
-from inference.embedding.fetch import LOCAL_MODEL, MODEL_FOLDER, is_fetched
 from inference.embedding.local import LocalEmbedding
 from inference.embedding.model import EmbeddingModel
 from inference.embedding.replay import RecordingEmbedding, ReplayedEmbedding
+from inference.fetch import LOCAL_MODEL, MODEL_FOLDER, is_fetched
 from inference.recording import Recorder, Recording
-from inference.tokens import token_counter
+from inference.tokens import USUAL, TokenCounters
 from services.retrieval.clock import now
 from services.retrieval.indexes import Indexes
 from services.retrieval.reindexing import Changeover
@@ -67,7 +67,7 @@ async def retrieval(settings: RetrievalSettings) -> AsyncIterator[Services]:
         stores = await _stores(settings, model)
         stack.push_async_callback(stores.close)
         executor = stack.enter_context(Threads(RANKING_THREADS, "rank"))
-        counter = token_counter(settings.tiktoken_cache_dir)
+        counter = TokenCounters(settings.tiktoken_cache_dir).by(USUAL)
         indexes = Indexes(stores.for_tenant, model, counter, executor, settings.restricted_indexes)
         stack.push_async_callback(indexes.close)
         await indexes.warm(LOCAL)
@@ -147,6 +147,7 @@ async def _embedding_model(settings: RetrievalSettings, stack: AsyncExitStack) -
 
 
 def _model_folder(folder: Path) -> Path:
+    folder = folder.expanduser()
     return folder / MODEL_FOLDER if is_fetched(folder) else folder
 
 

@@ -346,12 +346,12 @@ async def test_a_failing_model_server_is_a_typed_error(stubs, model):
 
 
 async def test_material_is_cut_to_what_prompt_and_reply_leave(server, model, index, folder):
-    async with answering(index, folder / "other", server.url, budget_total_tokens=9_500) as stubs:
+    async with answering(index, folder / "other", server.url, budget_total_tokens=9_100) as stubs:
         model.respond = saying(article())
         compiled = (await stubs.articles.CompileArticle(asked(article_id="short"))).article
         assert compiled.chunks_left_out > 0
         assert compiled.chunks_used + compiled.chunks_left_out == 5
-    async with answering(index, folder / "other", server.url, budget_total_tokens=9_000) as stubs:
+    async with answering(index, folder / "other", server.url, budget_total_tokens=8_700) as stubs:
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await stubs.articles.CompileArticle(asked())
     assert failure_of(refused.value).kind == ("FAILED_PRECONDITION", "CONTEXT_TOO_SMALL")

@@ -32,6 +32,7 @@ from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceStub
 from corpus import spans
 from corpus.documents import DocumentId, Generation, Version
 from corpus.ids import chunk_id_of, definition_id_of
+from inference.fetch import DEFAULT_MODEL_DIR
 from services.answer.settings import AnswerSettings
 from services.answer.wiring import answer
 from services.retrieval.settings import RetrievalSettings
@@ -40,7 +41,7 @@ from tests.contract.retrieval_index import with_digest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-MODEL = Path(".data/model")
+MODEL = DEFAULT_MODEL_DIR
 
 
 @dataclass(frozen=True)
@@ -669,7 +670,7 @@ async def test_a_query_is_explained_by_what_became_of_each_candidate_and_what_de
 async def test_metadata_says_how_the_answer_was_made(queries):
     response = await queries.Query(QueryRequest(query="What is the monthly display fee?"))
     metadata = response.metadata
-    assert (metadata.model, metadata.grader, metadata.token_encoding) == ("extractive", "local", "estimate")
+    assert (metadata.model, metadata.grader, metadata.token_encoding) == ("extractive", "local", "o200k_base")
     assert metadata.normalized_query == "monthly display fee"
     assert metadata.index_revision
     assert metadata.latency.ToTimedelta().total_seconds() > 0

@@ -12,7 +12,8 @@ import pytest_asyncio
 from clausegate.answer.v1 import answer_pb2, debug_pb2
 from clausegate.answer.v1.query_service_pb2 import QueryRequest, StreamQueryRequest
 from clausegate.corpus.v1 import citation_pb2
-from inference.tokens import estimate
+from inference.fetch import DEFAULT_ENCODINGS_DIR
+from inference.tokens import TokenCounters
 from tests.contract.model_stack import Stubs, answering, failure_of, index_of
 from tests.contract.retrieval_index import Text
 from tests.contract.traces import kept_spans
@@ -24,6 +25,8 @@ from tests.fakes.wire import Request
 from tests.registry import attributes_of_span
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+COUNT = TokenCounters(DEFAULT_ENCODINGS_DIR).of("gpt-4.1").count
 
 FEE = "What is the monthly display fee for each Device?"
 LAW = "Which law governs the agreement?"
@@ -475,7 +478,7 @@ async def test_a_dry_run_sends_nothing_and_tells_what_would_be_sent(stubs, serve
 async def test_a_dry_run_says_no_less_than_is_sent(stubs, server):
     dry_run = (await stubs.queries.Query(QueryRequest(query=FEE, dry_run=True))).dry_run
     await stubs.queries.Query(QueryRequest(query=FEE))
-    sent = {contract_of(one): estimate(one.system) + estimate(one.prompt) for one in server.chats}
+    sent = {contract_of(one): COUNT(one.system) + COUNT(one.prompt) for one in server.chats}
     told = {stage.stage: stage.prompt_tokens for stage in dry_run.stages}
     assert sent.keys() == told.keys()
     assert all(sent[stage] <= told[stage] <= sent[stage] + 1_000 for stage in sent)
@@ -521,7 +524,7 @@ async def test_what_is_sent_keeps_the_token_budget(index, server, tmp_path):
     budget = response.debug.budget
     assert budget.under_budget
     assert request.body["max_tokens"] == 600
-    assert estimate(request.system) + estimate(request.prompt) + 600 <= 4_000
+    assert COUNT(request.system) + COUNT(request.prompt) + 600 <= 4_000
 
 
 async def test_a_budget_that_the_prompt_alone_fills_is_a_refusal(index, server, tmp_path):

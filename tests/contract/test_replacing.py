@@ -18,7 +18,7 @@ from clausegate.retrieval.v1.retrieval_service_pb2_grpc import (
     RetrievalServiceServicer,
     add_RetrievalServiceServicer_to_server,
 )
-from inference.tokens import token_counter
+from inference.tokens import ESTIMATE
 from services.answer.clients.retrieval import RetrievalClient
 from services.answer.settings import AnswerSettings
 from services.answer.wiring import answer
@@ -68,7 +68,7 @@ async def searched(times):
     async with open_embedded() as store:
         await put(store, Draft("cme/a.txt", ["The fee is due."]))
         with ThreadPoolExecutor(1) as executor:
-            index = Index.over(ReplacedWhenRead(store, times), AnyModel(), token_counter(None), executor)
+            index = Index.over(ReplacedWhenRead(store, times), AnyModel(), ESTIMATE, executor)
             return await index.searcher.search(SearchQuery("When is the fee due?"))
 
 

@@ -7,12 +7,15 @@ import pytest_asyncio
 
 from chassis.errors import ServiceError
 from clausegate.retrieval.v1 import retrieval_service_pb2 as wire
-from inference.tokens import estimate
+from inference.fetch import DEFAULT_ENCODINGS_DIR
+from inference.tokens import TokenCounters
 from services.retrieval.background import USUAL_MEAN
 from tests.contract.messages import reads_well
 from tests.contract.retrieval_index import STORES, Text, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+COUNTER = TokenCounters(DEFAULT_ENCODINGS_DIR).by("o200k_base")
 
 AGREEMENT = Text(
     "meridian/MarketDataAgreement.txt",
@@ -389,8 +392,8 @@ async def test_context_of_documents_holds_nothing_of_others(service):
 @pytest.mark.parametrize("query", ["governing law", ""])
 async def test_context_keeps_its_budget_and_says_how_it_was_counted(service, query, token_budget):
     assembled = await assemble(service, query=query, sources=["meridian"], token_budget=token_budget)
-    assert assembled.token_count == estimate(assembled.text) <= (token_budget or 8000)
-    assert assembled.token_encoding == "estimate"
+    assert assembled.token_count == COUNTER.count(assembled.text) <= (token_budget or 8000)
+    assert assembled.token_encoding == COUNTER.encoding == "o200k_base"
     assert assembled.chunks_left_out + len(assembled.passages) == 6
 
 

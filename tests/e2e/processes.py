@@ -26,8 +26,7 @@ COMMAND_SECONDS = 120.0
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
     """The environment of a product's process: nothing of ours but `settings`, and no key of a real model."""
     inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251
-    model = {"CLAUSEGATE_MODEL_DIR": str(ROOT / ".data" / "model")}
-    return {**inherited, **model, "PYTHONPATH": str(ROOT), **settings}
+    return {**inherited, "PYTHONPATH": str(ROOT), **settings}
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,8 @@ class Kept(Generic[R]):
     repaired: bool
 
 
+Counters = Callable[[str], TokenCounter]
+"""What counts the tokens of a model, by its name."""
 Rules = Callable[[R], Sequence[str]]
 """A contract's own rules: what is wrong with a reply, one sentence each; empty when nothing is."""
 
@@ -149,11 +151,11 @@ Rules = Callable[[R], Sequence[str]]
 class Completer:
     """Asks models for replies that keep their contracts."""
 
-    def __init__(self, chat: ChatModel | None, tasks: Mapping[str, TaskModel], counter: TokenCounter) -> None:
+    def __init__(self, chat: ChatModel | None, tasks: Mapping[str, TaskModel], counters: Counters) -> None:
         """`chat` is None when no model is configured; `tasks` names the model of each contract."""
         self._chat = chat
         self._tasks = tasks
-        self._counter = counter
+        self._counters = counters
         self._system_tokens: dict[str, int] = {}
         """Tokens of each contract's system prompt, which is the same for every call."""
 
@@ -176,12 +178,11 @@ class Completer:
         return self._chat
 
     def prompt_tokens(self, contract: Contract[R], prompt: str) -> int:
-        """Tokens that a call with this user's message sends, never knowingly too few."""
+        """Tokens that a call with this user's message sends, as the model counts them or as estimated."""
+        tokens = self._counters(self.task(contract).model)
         if contract.name not in self._system_tokens:
-            self._system_tokens[contract.name] = self._counter.count(
-                contract.about(self.task(contract).domain)
-            )
-        return self._system_tokens[contract.name] + self._counter.count(prompt) + 2 * MESSAGE_TOKENS
+            self._system_tokens[contract.name] = tokens.count(contract.about(self.task(contract).domain))
+        return self._system_tokens[contract.name] + tokens.count(prompt) + 2 * MESSAGE_TOKENS
 
     async def ask(self, contract: Contract[R], prompt: str, rules: Rules[R], ledger: Ledger) -> Kept[R]:
         """A reply that keeps the contract and its rules.
@@ -214,7 +215,11 @@ class Completer:
     async def _complete(self, call: _Call[R], messages: tuple[Message, ...], *, repair: bool) -> ChatReply:
         chat = self.require(call.contract)
         # Counting takes a millisecond a prompt: only a limit, or a server that says nothing, asks for it.
-        most = TokenUsage(self._sent(messages), call.task.max_tokens) if call.ledger.limited else TokenUsage()
+        most = (
+            TokenUsage(self._sent(call.model, messages), call.task.max_tokens)
+            if call.ledger.limited
+            else TokenUsage()
+        )
         reserved = call.ledger.reserve(call.model, most)
         try:
             reply = await chat.complete(call.request(messages))
@@ -222,15 +227,19 @@ class Completer:
             call.ledger.release(reserved)
         # A server that does not say what a call took is not free of charge.
         told = reply.usage.prompt_tokens and (reply.usage.completion_tokens or not reply.text)
-        used = reply.usage if told else TokenUsage(self._sent(messages), self._counter.count(reply.text))
+        used = reply.usage if told else self._counted(call.model, messages, reply.text)
         cost = call.ledger.record(call.contract.name, call.model, used, repair=repair)
         _tokens.add(used.prompt_tokens, _counted(call) | {"gen_ai.token.type": "input"})
         _tokens.add(used.completion_tokens, _counted(call) | {"gen_ai.token.type": "output"})
         _cost.add(cost, _counted(call))
         return reply
 
-    def _sent(self, messages: tuple[Message, ...]) -> int:
-        return sum(self._counter.count(message.content) + MESSAGE_TOKENS for message in messages)
+    def _sent(self, model: str, messages: tuple[Message, ...]) -> int:
+        tokens = self._counters(model)
+        return sum(tokens.count(message.content) + MESSAGE_TOKENS for message in messages)
+
+    def _counted(self, model: str, messages: tuple[Message, ...], reply: str) -> TokenUsage:
+        return TokenUsage(self._sent(model, messages), self._counters(model).count(reply))
 
 
 @dataclass(frozen=True, slots=True)

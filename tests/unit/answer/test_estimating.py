@@ -43,12 +43,12 @@ DEFINITIONS = [definition(10 * n) for n in range(1, 12)]
 
 
 def estimates(prices=PRICES, **policy) -> Estimates:
-    completer = Completer(None, TASKS, BY_CHARACTER)
+    completer = Completer(None, TASKS, lambda model: BY_CHARACTER)
     return Estimates(completer, BY_CHARACTER, Policy(**policy), Ledger(prices))
 
 
 def sent(contract, prompt: str) -> int:
-    return Completer(None, TASKS, BY_CHARACTER).prompt_tokens(contract, prompt)
+    return Completer(None, TASKS, lambda model: BY_CHARACTER).prompt_tokens(contract, prompt)
 
 
 def test_grading_in_one_call_sends_all_passages_at_once():
@@ -77,7 +77,7 @@ def test_an_answer_sends_at_most_the_longest_chunks_and_definitions():
 def test_an_answer_sends_no_more_than_its_budget():
     budget = BudgetLimits(total_tokens=6_000, answer_tokens=500, chunk_tokens=300)
     stage = estimates(budget=budget).answer(POOL, ())
-    prompt = answering.prompt_tokens(Completer(None, TASKS, BY_CHARACTER), QUESTION)
+    prompt = answering.prompt_tokens(Completer(None, TASKS, lambda model: BY_CHARACTER), QUESTION)
     assert stage.prompt_tokens == prompt + budget.for_chunks(prompt)
 
 

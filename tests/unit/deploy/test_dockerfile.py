@@ -48,6 +48,17 @@ def test_images_of_processes_that_embed_hold_the_model_and_no_others():
     assert all("ENV CLAUSEGATE_MODEL_DIR=/opt/model" in STAGES[process] for process in embedding)
 
 
+def test_images_of_processes_that_count_tokens_hold_the_encodings_and_no_others():
+    counting = {
+        process
+        for process, stage in STAGES.items()
+        if "COPY --from=model /opt/encodings /opt/encodings" in stage
+    }
+
+    assert counting == {"retrieval", "answer", "embedded", "cli"}
+    assert all("TIKTOKEN_CACHE_DIR=/opt/encodings" in STAGES[process] for process in counting)
+
+
 def test_the_model_is_fetched_by_the_files_that_its_stage_has_and_nothing_installed(tmp_path):
     stage = re.search(r"^FROM \S+ AS model\n(.*?)^FROM ", DOCKERFILE, re.M | re.S)[1]
     for copied in re.findall(r"^COPY (.*)$", stage, re.M):
@@ -55,7 +66,7 @@ def test_the_model_is_fetched_by_the_files_that_its_stage_has_and_nothing_instal
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         for file in files:
             shutil.copy(ROOT / file, tmp_path / folder)
-    code = "import sys; sys.path.insert(0, sys.argv[1]); import inference.embedding.fetch"
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import inference.fetch"
 
     run = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code, tmp_path], capture_output=True, text=True, check=False

@@ -1,14 +1,13 @@
 import asyncio
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from inference.embedding.fetch import FILES, MODEL_FOLDER
 from inference.embedding.local import MAX_TOKENS, LocalEmbedding, ModelUnavailable
+from inference.fetch import DEFAULT_MODEL_DIR, FILES, MODEL_FOLDER
 
 NEW_YORK = "the laws of the State of New York"
-FOLDER = Path(".data/model") / MODEL_FOLDER
+FOLDER = DEFAULT_MODEL_DIR.expanduser() / MODEL_FOLDER
 
 
 TOLERANCE = {"f32": 2e-5, "bf16": 1e-3}

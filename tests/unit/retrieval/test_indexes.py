@@ -11,7 +11,7 @@ import pytest
 
 from chassis.auth import Caller
 from corpus.documents import DocumentId
-from inference.tokens import token_counter
+from inference.tokens import ESTIMATE
 from services.retrieval.indexes import Indexes
 from tests.contract.store.drafts import DIMENSION, Draft, open_embedded, put
 
@@ -47,7 +47,7 @@ async def indexes() -> AsyncIterator[Indexes]:
             return store
 
         with ThreadPoolExecutor(1) as executor:
-            opened = Indexes(open_store, NoModel(), token_counter(None), executor, 2)
+            opened = Indexes(open_store, NoModel(), ESTIMATE, executor, 2)
             yield opened
             await opened.close()
 

@@ -1,7 +1,6 @@
 import asyncio
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ from hypothesis import strategies as st
 from corpus.chunks import ChunkId
 from corpus.documents import DocumentId, Generation
 from corpus.spans import Span
-from inference.embedding.fetch import MODEL_FOLDER
 from inference.embedding.local import LocalEmbedding
+from inference.fetch import DEFAULT_MODEL_DIR, MODEL_FOLDER
 from services.retrieval.windows import (
     MAX_OVERLAP_TOKENS,
     MAX_WINDOW_TOKENS,
@@ -87,7 +86,7 @@ def test_windows_cover_all_tokens_and_none_is_too_long(text):
 
 @pytest.fixture(scope="module")
 def model():
-    model = LocalEmbedding(Path(".data/model") / MODEL_FOLDER)
+    model = LocalEmbedding(DEFAULT_MODEL_DIR.expanduser() / MODEL_FOLDER)
     yield model
     asyncio.run(model.close())
 

@@ -54,7 +54,7 @@ def counts_right(reply: Colours) -> Sequence[str]:
 
 
 def completer(chat: Script | None, **task) -> Completer:
-    return Completer(chat, {"colours": TaskModel("small", **task)}, BY_CHARACTER)
+    return Completer(chat, {"colours": TaskModel("small", **task)}, lambda model: BY_CHARACTER)
 
 
 async def ask(chat: Script | None, ledger: Ledger | None = None, **task):
