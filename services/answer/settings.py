@@ -125,7 +125,7 @@ class AnswerSettings(ModelServerSettings):
     log_queries: bool = Field(default=False, description="Whether audit records are logged as well.")
 
     answer_model: str = Field(default="gpt-4.1", description="Chat model that writes answers.")
-    grade_model: str = Field(default="gpt-4.1", description="Chat model that grades candidates.")
+    grade_model: str = Field(default="gpt-4.1-mini", description="Chat model that grades candidates.")
     snippets_model: str = Field(default="gpt-4o", description="Chat model that extracts snippets.")
     article_model: str = Field(default="gpt-4.1", description="Chat model that compiles articles.")
     queries_model: str = Field(default="gpt-4.1", description="Chat model that generates queries.")

@@ -11,6 +11,9 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from inference.fetch import DEFAULT_MODEL_DIR, LOCAL_MODEL
 from inference.settings import ModelServerSettings
 
+DIMENSIONS = {"text-embedding-3-large": 3072, "text-embedding-3-small": 1536, "text-embedding-ada-002": 1536}
+"""Numbers in a vector of OpenAI's embedding models, as its documentation tells them."""
+
 
 class RetrievalSettings(ModelServerSettings):
     """Variables that begin with `CLAUSEGATE_`."""
@@ -28,10 +31,11 @@ class RetrievalSettings(ModelServerSettings):
         "which then gets all text. An index keeps the model that it was made with.",
     )
     embedding_dimension: int = Field(
-        default=3072,
-        ge=1,
+        default=0,
+        ge=0,
         le=16_384,
-        description="Numbers in a vector of the model server's; text-embedding-3 gives what is asked for.",
+        description="Numbers in a vector of the model server's. 0 means all that OpenAI's embedding models "
+        "give; another model needs it said, and text-embedding-3 gives fewer if asked to.",
     )
     embedding_threads: int = Field(
         default=0, ge=0, le=256, description="Threads that embed passages; 0 means one for each core."
@@ -105,6 +109,10 @@ class RetrievalSettings(ModelServerSettings):
             raise ValueError("must be printable ASCII")
         return SecretStr(stripped)
 
+    def dimension(self) -> int:
+        """Numbers in a vector of the served model: those that are set, else all that it gives."""
+        return self.embedding_dimension or DIMENSIONS[self.embedding_model]
+
     def weaviate_key(self) -> str:
         """Weaviate's key, from its file or setting; empty for none. Raises `OSError` for a file without."""
         path = self.weaviate_api_key_file
@@ -126,5 +134,10 @@ class RetrievalSettings(ModelServerSettings):
             raise ValueError(
                 f"the embedding model {self.embedding_model} needs a model server: set OPENAI_API_KEY, or "
                 "OPENAI_BASE_URL for a compatible one"
+            )
+        if not self.embedding_dimension and self.embedding_model not in (LOCAL_MODEL, *DIMENSIONS):
+            raise ValueError(
+                f"how many numbers a vector of {self.embedding_model} has is not known here: set "
+                "CLAUSEGATE_EMBEDDING_DIMENSION"
             )
         return self

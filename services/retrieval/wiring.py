@@ -136,9 +136,7 @@ async def _embedding_model(settings: RetrievalSettings, stack: AsyncExitStack) -
     from inference.embedding.openai import OpenAIEmbedding
     from inference.transport import ModelServer
 
-    model = OpenAIEmbedding(
-        ModelServer(settings), settings, settings.embedding_model, settings.embedding_dimension
-    )
+    model = OpenAIEmbedding(ModelServer(settings), settings, settings.embedding_model, settings.dimension())
     if settings.replay_model_calls:
         return ReplayedEmbedding(model, Recording.read(settings.replay_model_calls))
     if settings.record_model_calls:

@@ -260,6 +260,24 @@ async def test_a_recording_without_vectors_stops_the_start_and_names_its_line(tm
             pass
 
 
+@pytest.mark.parametrize(
+    ("settings", "dimension"),
+    [
+        ({"embedding_model": LARGE}, 3072),
+        ({"embedding_model": "text-embedding-3-small"}, 1536),
+        ({"embedding_model": LARGE, "embedding_dimension": 256}, 256),
+        ({"embedding_model": "of-ours", "embedding_dimension": 768}, 768),
+    ],
+)
+def test_the_dimension_follows_the_model_unless_it_is_set(settings, dimension):
+    assert RetrievalSettings(OPENAI_API_KEY="sk", **settings).dimension() == dimension
+
+
+def test_a_model_of_unknown_dimension_needs_it_said():
+    with pytest.raises(ValueError, match="of-ours has is not known here: set CLAUSEGATE_EMBEDDING_DIMENSION"):
+        RetrievalSettings(OPENAI_API_KEY="sk", embedding_model="of-ours")
+
+
 def test_a_served_model_without_a_server_is_refused_at_start():
     with pytest.raises(ValueError, match="text-embedding-3-large needs a model server: set OPENAI_API_KEY"):
         RetrievalSettings(embedding_model=LARGE)

@@ -177,7 +177,7 @@ def test_a_dry_run_shows_what_would_be_sent(command, model):
     shown = command("ask", GOVERNING_LAW, "--dry-run")
 
     assert [line.split("\t")[:2] for line in shown.stdout.splitlines()[:2]] == [
-        ["grade", "gpt-4.1"],
+        ["grade", "gpt-4.1-mini"],
         ["answer", "gpt-4.1"],
     ]
     assert shown.stdout.splitlines()[-1].endswith("nothing was sent")

@@ -54,7 +54,7 @@ async def test_an_answer_names_its_model_and_what_it_cost(model, http):
     answer = (await http.post("/v1/query", json={"query": GOVERNING_LAW})).json()
 
     assert "Republic of Ireland" in answer["answer"]
-    assert (answer["metadata"]["model"], answer["metadata"]["grader"]) == ("gpt-4.1", "gpt-4.1")
+    assert (answer["metadata"]["model"], answer["metadata"]["grader"]) == ("gpt-4.1", "gpt-4.1-mini")
     assert [stage["stage"] for stage in answer["usage"]] == ["grade", "answer"]
     assert all(stage["costUsd"] > 0 for stage in answer["usage"])
 

@@ -20,7 +20,7 @@ def settings(tmp_path) -> AnswerSettings:
     ("task", "model", "max_tokens"),
     [
         ("answer", "gpt-4.1", 2_048),
-        ("grade", "gpt-4.1", 832),
+        ("grade", "gpt-4.1-mini", 832),
         ("snippets", "gpt-4o", 4_096),
         ("article", "gpt-4.1", 8_192),
         ("queries", "gpt-4.1", 2_048),
