@@ -45,6 +45,7 @@ class GivenVectors:
     """An embedding model whose answers were made before, so that no model is timed."""
 
     name = "benchmark"
+    host = ""
     dimension = DIMENSION
     max_tokens = 256
 

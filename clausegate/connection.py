@@ -25,6 +25,7 @@ _PLAIN = re.compile(r"unix:.+|.+:[1-9][0-9]*")
 # are: a failing model server is UNAVAILABLE too, and each repeat would pay for its calls again.
 _REPEATABLE = [
     {"service": "clausegate.answer.v1.GroundingService"},
+    {"service": "clausegate.answer.v1.ModelService"},
     {"service": "clausegate.retrieval.v1.RetrievalService"},
     {"service": "clausegate.retrieval.v1.DocumentService"},
     {"service": "clausegate.retrieval.v1.IndexService", "method": "DescribeIndex"},

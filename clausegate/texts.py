@@ -1,4 +1,4 @@
-"""What models make of documents: articles, queries, rewritten texts. All of it needs a chat model."""
+"""What models make of documents: articles, queries, rewritten texts; and which models those are."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from clausegate.answer.v1.article_service_pb2 import (
     ListArticlesRequest,
 )
 from clausegate.answer.v1.article_service_pb2_grpc import ArticleServiceStub
+from clausegate.answer.v1.model_service_pb2 import DescribeModelsRequest, DescribeModelsResponse
+from clausegate.answer.v1.model_service_pb2_grpc import ModelServiceStub
 from clausegate.answer.v1.query_generation_service_pb2 import GenerateQueriesRequest, GenerateQueriesResponse
 from clausegate.answer.v1.query_generation_service_pb2_grpc import QueryGenerationServiceStub
 from clausegate.answer.v1.rewrite_service_pb2 import (
@@ -28,13 +30,14 @@ from clausegate.options import ArticleOptions, QueriesOptions, RewriteOptions
 
 
 class Texts(Connection):
-    """Calls of `ArticleService`, `QueryGenerationService` and `RewriteService`."""
+    """Calls of `ArticleService`, `QueryGenerationService`, `RewriteService` and `ModelService`."""
 
     def __init__(self, reach: Reach) -> None:
         super().__init__(reach)
         self._articles = ArticleServiceStub(self._answer_channel)
         self._generation = QueryGenerationServiceStub(self._answer_channel)
         self._rewriting = RewriteServiceStub(self._answer_channel)
+        self._models = ModelServiceStub(self._answer_channel)
 
     async def compile_article(
         self, *, deadline_seconds: float | None = None, **options: Unpack[ArticleOptions]
@@ -92,3 +95,7 @@ class Texts(Connection):
         """The same sentence by sentence; the last event is `completed`. Closing the iterator cancels it."""
         request = StreamRewriteRequest(text=text, instruction=instruction, **options)
         return self._events(self._rewriting.StreamRewrite, request, deadline_seconds)
+
+    async def describe_models(self, *, deadline_seconds: float | None = None) -> DescribeModelsResponse:
+        """Which models are in force, where text goes for them, and what a thousand questions cost."""
+        return await self._answer(self._models.DescribeModels, DescribeModelsRequest(), deadline_seconds)

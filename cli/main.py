@@ -19,6 +19,7 @@ from cli import (
     documents,
     evaluating,
     keys,
+    models,
     process,
     projects,
     reindexing,
@@ -41,6 +42,7 @@ app = typer.Typer(
 for subject in (
     documents,
     reindexing,
+    models,
     projects,
     asking,
     evaluating,

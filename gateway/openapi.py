@@ -36,6 +36,7 @@ READING_ORDER = (
     "ArticleService",
     "QueryGenerationService",
     "RewriteService",
+    "ModelService",
     "IndexService",
 )
 """The services as a newcomer meets them: asking, checking, documents, then what models write."""

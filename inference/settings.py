@@ -11,6 +11,9 @@ from pydantic_settings import SettingsConfigDict
 from chassis.settings import ProcessSettings
 from inference.fetch import DEFAULT_ENCODINGS_DIR
 
+OPENAI = "https://api.openai.com/v1"
+"""Where calls go when a key is set and no address is."""
+
 
 class ModelServerSettings(ProcessSettings):
     """One OpenAI-compatible endpoint for all tasks. Without key and address no model server is called."""
@@ -64,6 +67,12 @@ class ModelServerSettings(ProcessSettings):
         if address and not (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0):
             raise ValueError("it must be an address such as http://127.0.0.1:8080/v1")
         return address
+
+    @property
+    def model_host(self) -> str:
+        """The host that a model server's calls go to; empty when none is named."""
+        address = self.openai_base_url or OPENAI
+        return urlsplit(address).hostname or "" if self.names_model_server else ""
 
     @property
     def names_model_server(self) -> bool:

@@ -22,7 +22,7 @@ from chassis.limits.deadlines import time_left
 from chassis.limits.size import at_most
 from inference.errors import ModelQueueFull, ModelRateLimited, ModelRejected, ModelServerUnavailable
 from inference.retries import FIRST_PAUSE_SECONDS, MARGIN_SECONDS, patience, pause, told_pause
-from inference.settings import ModelServerSettings
+from inference.settings import OPENAI, ModelServerSettings
 
 CONNECT_SECONDS = 5.0
 """A server that takes longer to accept a connection is tried again."""
@@ -76,7 +76,7 @@ class ModelServer:
         self._logs_words = settings.model_text_in_spans
         self._client = openai.AsyncOpenAI(
             api_key=settings.openai_api_key.get_secret_value() or NO_KEY,
-            base_url=settings.openai_base_url or "https://api.openai.com/v1",
+            base_url=settings.openai_base_url or OPENAI,
             max_retries=0,
             http_client=_http_client(),
         )

@@ -39,6 +39,7 @@ class LocalEmbedding:
     """
 
     name = LOCAL_MODEL
+    host = ""
     max_tokens = MAX_TOKENS
 
     def __init__(self, folder: Path, threads: int = 0, precision: str = "") -> None:

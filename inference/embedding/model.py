@@ -30,6 +30,11 @@ class EmbeddingModel(Protocol):
         """Tokens of a text that are read, special ones included; what is beyond has no effect."""
         ...
 
+    @property
+    def host(self) -> str:
+        """The server that gets every text; empty when the model runs here."""
+        ...
+
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of passages, shape (n, dimension), unit norm, in the order of the texts."""
         ...

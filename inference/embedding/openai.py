@@ -47,6 +47,7 @@ class OpenAIEmbedding:
         """Closes the server when it is closed itself. Nothing is sent yet."""
         self.name = name
         self.dimension = dimension
+        self.host = server.host
         self._server = server
         self._passages = model_queue("embed-passages", settings)
         self._questions = model_queue("embed-question", settings)

@@ -27,6 +27,7 @@ class _Wrapped:
         self._model = model
         self.name = model.name
         self.dimension = model.dimension
+        self.host = model.host
         self.max_tokens = model.max_tokens
 
     async def token_spans(self, texts: Sequence[str]) -> list[TokenSpans]:

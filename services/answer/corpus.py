@@ -158,3 +158,13 @@ class Assembled:
     """Chunks considered that did not fit."""
     token_count: int
     index_revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """What retrieval embeds with."""
+
+    model: str
+    dimension: int
+    host: str
+    """Of the model server; empty when the model runs in the service."""

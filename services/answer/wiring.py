@@ -22,6 +22,8 @@ from clausegate.answer.v1 import (
     article_service_pb2_grpc,
     grounding_service_pb2,
     grounding_service_pb2_grpc,
+    model_service_pb2,
+    model_service_pb2_grpc,
     query_generation_service_pb2,
     query_generation_service_pb2_grpc,
     query_service_pb2,
@@ -45,6 +47,7 @@ from services.answer.clients.retrieval import RETRIED_SERVICES, RetrievalClient
 from services.answer.contracts.completion import Completer
 from services.answer.evidence.local_grading import LocalGrader
 from services.answer.evidence.policy import Policy
+from services.answer.models import Describing
 from services.answer.query.concluding import Concluding
 from services.answer.query.drafting import Drafting
 from services.answer.query.each import QueryingEach
@@ -67,6 +70,7 @@ from services.answer.research.research import Research
 from services.answer.rewriting import Rewriting
 from services.answer.servicers.article import ArticleServicer
 from services.answer.servicers.grounding import GroundingServicer
+from services.answer.servicers.model import ModelServicer
 from services.answer.servicers.query import QueryServicer
 from services.answer.servicers.query_generation import QueryGenerationServicer
 from services.answer.servicers.research import ResearchServicer
@@ -96,6 +100,7 @@ NAMES = tuple(
         (query_generation_service_pb2, "QueryGenerationService"),
         (rewrite_service_pb2, "RewriteService"),
         (grounding_service_pb2, "GroundingService"),
+        (model_service_pb2, "ModelService"),
     )
 )
 
@@ -119,21 +124,31 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
         counters = TokenCounters(settings.tiktoken_cache_dir)
         counter = counters.of(settings.answer_model)
         reader = await stack.enter_async_context(_reader(settings))
+        retrieval = RetrievalClient(
+            channel, settings.retrieval_deadline_seconds, settings.retrieval_calls_at_once
+        )
+        policy = replace(settings.policy(), reader=reader.name if reader else "")
         tools = _Tools(
             completer=Completer(chat, settings.task_models(), counters.of),
             tasks=Tasks(records, clock, counter, settings.prices),
-            retrieval=RetrievalClient(
-                channel, settings.retrieval_deadline_seconds, settings.retrieval_calls_at_once
-            ),
+            retrieval=retrieval,
             articles=ArticlesClient(channel, settings.retrieval_deadline_seconds),
             counter=counter,
             snippets_counter=counters.of(settings.snippets_model),
             signer=signer,
-            policy=replace(settings.policy(), reader=reader.name if reader else ""),
+            policy=policy,
             grader=LocalGrader(reader),
             # What finds snippets by a model has not been measured with the reader before it.
             snippet_grader=LocalGrader(None if chat else reader),
             extractions=ResultCache(settings.snippets_cache_seconds, MAX_CACHED_EXTRACTIONS, clock.seconds),
+            describing=Describing(
+                settings.task_models() if chat else {},
+                "" if settings.replay_model_calls else settings.model_host,
+                settings.prices,
+                counters,
+                policy,
+                retrieval.embedding,
+            ),
         )
         yield Services(NAMES, _servicers(tools, hints).register)
 
@@ -153,6 +168,7 @@ class _Tools:
     grader: LocalGrader
     snippet_grader: LocalGrader
     extractions: ResultCache[Extraction]
+    describing: Describing
 
 
 def _servicers(tools: _Tools, hints: Hints) -> _Servicers:
@@ -179,6 +195,7 @@ def _servicers(tools: _Tools, hints: Hints) -> _Servicers:
         grounding=GroundingServicer(
             Grounding(retrieval, tasks, signer, policy_sha256), Verifying(retrieval, tasks, signer)
         ),
+        models=ModelServicer(tools.describing),
     )
 
 
@@ -245,6 +262,7 @@ class _Servicers:
     article: article_service_pb2_grpc.ArticleServiceServicer
     rewrite: rewrite_service_pb2_grpc.RewriteServiceServicer
     grounding: grounding_service_pb2_grpc.GroundingServiceServicer
+    models: model_service_pb2_grpc.ModelServiceServicer
 
     def register(self, server: grpc.aio.Server) -> None:
         """Add all of them to a server."""
@@ -256,6 +274,7 @@ class _Servicers:
         article_service_pb2_grpc.add_ArticleServiceServicer_to_server(self.article, server)
         rewrite_service_pb2_grpc.add_RewriteServiceServicer_to_server(self.rewrite, server)
         grounding_service_pb2_grpc.add_GroundingServiceServicer_to_server(self.grounding, server)
+        model_service_pb2_grpc.add_ModelServiceServicer_to_server(self.models, server)
 
 
 @contextmanager

@@ -19,6 +19,8 @@ from clausegate.answer.v1 import (
     article_service_pb2_grpc,
     grounding_service_pb2,
     grounding_service_pb2_grpc,
+    model_service_pb2,
+    model_service_pb2_grpc,
     query_generation_service_pb2,
     query_generation_service_pb2_grpc,
     query_service_pb2,
@@ -188,6 +190,7 @@ class Texts(
     query_generation_service_pb2_grpc.QueryGenerationServiceServicer,
     rewrite_service_pb2_grpc.RewriteServiceServicer,
     grounding_service_pb2_grpc.GroundingServiceServicer,
+    model_service_pb2_grpc.ModelServiceServicer,
 ):
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -195,6 +198,10 @@ class Texts(
     async def GenerateQueries(self, request, context):  # noqa: N802
         self.script.note(request, context)
         return query_generation_service_pb2.GenerateQueriesResponse(queries=[request.topic])
+
+    async def DescribeModels(self, request, context):  # noqa: N802
+        self.script.note(request, context)
+        return model_service_pb2.DescribeModelsResponse(grader="local")
 
     async def Rewrite(self, request, context):  # noqa: N802
         self.script.note(request, context)
@@ -308,6 +315,7 @@ def offer(script: Script) -> Services:
         query_generation_service_pb2_grpc.add_QueryGenerationServiceServicer_to_server(texts, server)
         rewrite_service_pb2_grpc.add_RewriteServiceServicer_to_server(texts, server)
         grounding_service_pb2_grpc.add_GroundingServiceServicer_to_server(texts, server)
+        model_service_pb2_grpc.add_ModelServiceServicer_to_server(texts, server)
 
     return Services(tuple(name for _, name in load_contracts().services), register)
 

@@ -52,6 +52,7 @@ def client(shared, script):
         ("DELETE", "/v1/articles/fees", None, "DeleteArticleRequest"),
         ("POST", "/v1/queries:generate", {"topic": "x"}, "GenerateQueriesRequest"),
         ("POST", "/v1/texts:rewrite", {"text": "x", "instruction": "y"}, "RewriteRequest"),
+        ("GET", "/v1/models", None, "DescribeModelsRequest"),
         ("POST", "/v1/grounding:check", {"text": "x"}, "CheckGroundingRequest"),
         ("POST", "/v1/citations:verify", {"citation": {"quote": "x"}}, "VerifyCitationRequest"),
         ("GET", "/v1/chunks:list?documentId=cme%2Fa.pdf", None, "ListChunksRequest"),

@@ -144,6 +144,7 @@ READS = {
     "context": lambda c: c.assemble_context(query=FEE),
     "terms": lambda c: c.count_terms(["falcon", "fee", "terminal"]),
     "index": lambda c: c.describe_index(),
+    "models": lambda c: c.describe_models(),
     "answer": lambda c: c.query(FEE),
     "refusal": lambda c: c.query(FALCON),
     "answer with all that explains it": lambda c: c.query(FEE, debug=True),
@@ -433,6 +434,7 @@ EXAMINED = {
         *("CompileArticle", "DeleteArticle", "GetArticle", "ListArticles"),
     },
     "clausegate.answer.v1.GroundingService": {"CheckGrounding", "VerifyCitation"},
+    "clausegate.answer.v1.ModelService": {"DescribeModels"},
     "clausegate.answer.v1.QueryService": {"Query", "QueryEach", "StreamQuery"},
     "clausegate.answer.v1.ResearchService": {"ExtractSnippets"},
     "clausegate.ingest.v1.IngestService": {

@@ -357,6 +357,7 @@ class DescribeIndexResponse(google.protobuf.message.Message):
     DEFINITION_COUNT_FIELD_NUMBER: builtins.int
     WINDOW_COUNT_FIELD_NUMBER: builtins.int
     STORE_FIELD_NUMBER: builtins.int
+    EMBEDDING_HOST_FIELD_NUMBER: builtins.int
     embedding_model: builtins.str
     """Name of the embedding model, e.g. `all-MiniLM-L6-v2`."""
     embedding_dimension: builtins.int
@@ -373,6 +374,8 @@ class DescribeIndexResponse(google.protobuf.message.Message):
     """Vectors of live chunks: one per window."""
     store: builtins.str
     """The kind of store, `embedded` or `weaviate`."""
+    embedding_host: builtins.str
+    """The host of the model server that embeds texts and questions; empty when the model runs in the service."""
     def __init__(
         self,
         *,
@@ -384,7 +387,8 @@ class DescribeIndexResponse(google.protobuf.message.Message):
         definition_count: builtins.int = ...,
         window_count: builtins.int = ...,
         store: builtins.str = ...,
+        embedding_host: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["chunk_count", b"chunk_count", "definition_count", b"definition_count", "document_count", b"document_count", "embedding_dimension", b"embedding_dimension", "embedding_model", b"embedding_model", "index_revision", b"index_revision", "store", b"store", "window_count", b"window_count"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chunk_count", b"chunk_count", "definition_count", b"definition_count", "document_count", b"document_count", "embedding_dimension", b"embedding_dimension", "embedding_host", b"embedding_host", "embedding_model", b"embedding_model", "index_revision", b"index_revision", "store", b"store", "window_count", b"window_count"]) -> None: ...
 
 Global___DescribeIndexResponse: typing_extensions.TypeAlias = DescribeIndexResponse

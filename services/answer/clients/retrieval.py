@@ -13,9 +13,11 @@ from chassis.errors import NotFound, ServiceError
 from chassis.limits.concurrency import FairQueue
 from chassis.status import upstream_errors
 from clausegate.retrieval.v1 import document_service_pb2 as documents_pb2
+from clausegate.retrieval.v1 import index_service_pb2 as index_pb2
 from clausegate.retrieval.v1 import project_service_pb2 as projects_pb2
 from clausegate.retrieval.v1 import retrieval_service_pb2 as retrieval_pb2
 from clausegate.retrieval.v1.document_service_pb2_grpc import DocumentServiceStub
+from clausegate.retrieval.v1.index_service_pb2_grpc import IndexServiceStub
 from clausegate.retrieval.v1.project_service_pb2_grpc import ProjectServiceStub
 from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
 from corpus.chunks import Chunk
@@ -24,7 +26,7 @@ from corpus.documents import Document, Version
 from services.answer.breaks import neighbours_of
 from services.answer.cards import card_of
 from services.answer.clients import wire
-from services.answer.corpus import Assembled, Census, Found, Project, ResolvedDefinition
+from services.answer.corpus import Assembled, Census, Embedding, Found, Project, ResolvedDefinition
 from services.answer.questions import Question
 from services.answer.sentences import Sentence
 
@@ -72,6 +74,7 @@ class RetrievalClient:
         self._retrieval = RetrievalServiceStub(channel)
         self._documents = DocumentServiceStub(channel)
         self._projects = ProjectServiceStub(channel)
+        self._index = IndexServiceStub(channel)
         self._deadline_seconds = deadline_seconds
         self._cards: dict[Version, str] = {}
 
@@ -159,6 +162,11 @@ class RetrievalClient:
             error.field = error.field and "project"
             raise
         return from_message(response.project, Project)
+
+    async def embedding(self) -> Embedding:
+        """What the index is embedded with."""
+        found = await self._call(self._index.DescribeIndex, index_pb2.DescribeIndexRequest())
+        return Embedding(found.embedding_model, found.embedding_dimension, found.embedding_host)
 
     async def document_count(self, sources: Sequence[str]) -> int:
         """Live documents of these sources; of all when there are none."""

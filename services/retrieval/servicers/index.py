@@ -99,6 +99,7 @@ class IndexServicer(IndexServiceServicer):
             definition_count=counts.definitions,
             window_count=counts.windows,
             store=self._store_kind,
+            embedding_host=index.model.host,
         )
 
 

@@ -14,7 +14,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
 from hypothesis import strategies as st
 
-from clausegate.answer.v1 import answer_pb2, grounding_service_pb2, query_service_pb2
+from clausegate.answer.v1 import answer_pb2, grounding_service_pb2, model_service_pb2, query_service_pb2
 from clausegate.corpus.v1 import (
     article_pb2,
     chunk_pb2,
@@ -29,7 +29,7 @@ from clausegate.retrieval.v1 import project_service_pb2, retrieval_service_pb2
 from corpus import chunks, citations, definitions, documents, profiles, spans
 from corpus.codec import Pair, pairs_of
 from corpus.wire import SAME
-from services.answer import answers, article
+from services.answer import answers, article, models
 from services.answer import corpus as answer
 from services.answer.checking import citations as checking
 from services.answer.checking import texts
@@ -95,6 +95,7 @@ PAIRS: list[tuple[type, Any]] = [
     (routing.Routed, retrieval_service_pb2.RoutedDocument),
     (routes.UnknownName, retrieval_service_pb2.UnknownName),
     (retrieval.Project, project_service_pb2.Project),
+    (models.ModelsInForce, model_service_pb2.DescribeModelsResponse),
 ]
 
 NUMBERS = st.integers(-(2**31), 2**31 - 1)
