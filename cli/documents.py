@@ -24,9 +24,7 @@ app = typer.Typer()
 @app.command()
 def ingest(  # noqa: PLR0913 - the options of a command are its parameters
     folder: Annotated[Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, readable=True)],
-    source: Annotated[
-        str | None, typer.Option(help="DIR is this source's folder. Else each folder in DIR is a source.")
-    ] = None,
+    source: Annotated[str | None, typer.Option(help="DIR is this source's folder.")] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents of these sources that are not in DIR.")
     ] = False,
@@ -37,13 +35,18 @@ def ingest(  # noqa: PLR0913 - the options of a command are its parameters
     data: Data = DEFAULT_DATA,
     json: Json = False,
 ) -> None:
-    """Ingest a folder {source}/**/*.{pdf,docx,html,md,txt}; unchanged files cost nothing.
+    """Ingest a folder of documents (pdf, docx, html, md, txt); unchanged files cost nothing.
 
-    Links that lead out of the folder are left out."""
+    Each folder in DIR is a source; where files lie in DIR itself, DIR is the one source. Hidden files, what
+    systems leave behind (Thumbs.db, ~$…) and links that lead out of the folder are left out."""
     output = Output(json)
 
     async def work() -> int:
         found = await asyncio.to_thread(scan, folder, source)
+        if not json:
+            output.notes(
+                f"the folder `{name}` is the source `{safe}`" for name, safe in found.renamed.items()
+            )
         async with Services(server, data).connected() as client:
             with Bars(output.errors) as bars:
                 results = await ingest_folder(client, found.files, Choices(prune, force), bars)

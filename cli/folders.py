@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from cli.errors import CommandError
+
+LEFT_BEHIND = ("thumbs.db", "ehthumbs.db", "desktop.ini", "~$*", "*~", "*.tmp", "*.part", "*.crdownload")
+LEFT_BEHIND_FOLDERS = ("__macosx", "$recycle.bin", "system volume information")
+"""What systems and programs leave in folders, beside what begins with a dot; in any case of letters."""
+LONGEST_SOURCE = 64
 
 
 class FolderError(CommandError):
@@ -61,35 +69,68 @@ class Found:
     """By document id."""
     left_out: tuple[Path, ...]
     """Links to what lies elsewhere."""
+    renamed: Mapping[str, str]
+    """Sources that are not called what their folder is, by the folder's name."""
 
 
 def scan(root: Path, source: str | None = None) -> Found:
-    """All files below `root` but hidden ones, and links that lead out of it, which are not followed: whoever
-    may write into the folder could have any file of this machine read.
+    """All files below `root` but hidden ones, those that systems leave behind, and links that lead out of it,
+    which are not followed: whoever may write into the folder could have any file of this machine read.
 
-    The source is the first folder below `root`; with `source` given, `root` itself is that source's folder.
-    Raises `FolderError` when there is no file, or one that lies in no source folder.
+    The source of a file is the first folder below `root`; where a file lies in none, or `source` is given,
+    `root` itself is the one source's folder. Its name is made safe. Raises `FolderError` when there is no
+    file, or when two folders would become one source.
     """
-    files, left_out, inside = [], [], root.resolve()
-    for location in sorted(root.rglob("*")):
-        parts = location.relative_to(root).parts
-        if any(part.startswith(".") for part in parts):
-            continue
-        if location.is_symlink() and not _stays(location, inside):
-            left_out.append(location)
-        if not location.is_file() or not _stays(location, inside):
-            continue
-        if source is not None:
-            parts = (source, *parts)
-        if len(parts) < 2:
-            raise FolderError(
-                f"{location}: move it into a folder named after its source, or name it: --source"
-            )
-        files.append(LocalFile(location, parts[0], "/".join(parts[1:])))
-    if not files:
+    inside = root.resolve()
+    shown = [location for location in sorted(root.rglob("*")) if _is_shown(location.relative_to(root).parts)]
+    left_out = tuple(each for each in shown if each.is_symlink() and not _stays(each, inside))
+    locations = [location for location in shown if location.is_file() and _stays(location, inside)]
+    if not locations:
         links = "; links that lead out of it are not followed" if left_out else ""
         raise FolderError(f"{root}: no files; put documents (pdf, docx, html, md, txt) below it{links}")
-    return Found(tuple(sorted(files, key=lambda file: file.document_id)), tuple(left_out))
+    if source is None and any(location.parent == root for location in locations):
+        source = safe_source(inside.name)
+        renamed = {inside.name: source}
+    else:
+        renamed = {} if source else _sources(location.relative_to(root).parts[0] for location in locations)
+    files = sorted(_files(root, locations, source, renamed), key=lambda file: file.document_id)
+    return Found(tuple(files), left_out, {name: safe for name, safe in renamed.items() if name != safe})
+
+
+def _files(
+    root: Path, locations: Iterable[Path], source: str | None, sources: Mapping[str, str]
+) -> Iterator[LocalFile]:
+    for location in locations:
+        first, *rest = location.relative_to(root).parts
+        path = [first, *rest] if source else rest
+        yield LocalFile(location, source or sources[first], "/".join(path))
+
+
+def _sources(folders: Iterable[str]) -> dict[str, str]:
+    """The source of each folder. Raises `FolderError` when two would be one."""
+    sources: dict[str, str] = {}
+    for folder in dict.fromkeys(folders):
+        safe = safe_source(folder)
+        if other := next((name for name, taken in sources.items() if taken == safe), None):
+            raise FolderError(
+                f"the folders `{other}` and `{folder}` would both be the source `{safe}`: rename one of them"
+            )
+        sources[folder] = safe
+    return sources
+
+
+def safe_source(name: str) -> str:
+    """A folder's name as a source: lower-case letters of ASCII, digits, `.`, `_` and `-`, at most 64."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9._]+", "-", plain).strip("._-")[:LONGEST_SOURCE].rstrip("._-") or "documents"
+
+
+def _is_shown(parts: tuple[str, ...]) -> bool:
+    """Whether a person would say that the file is there."""
+    *folders, name = (part.lower() for part in parts)
+    if any(part.startswith(".") for part in parts) or not set(LEFT_BEHIND_FOLDERS).isdisjoint(folders):
+        return False
+    return not any(fnmatchcase(name, pattern) for pattern in LEFT_BEHIND)
 
 
 def _stays(location: Path, inside: Path) -> bool:

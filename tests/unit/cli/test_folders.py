@@ -1,8 +1,12 @@
 import hashlib
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cli.folders import FolderError, LocalFile, compare, scan
+from cli.folders import FolderError, LocalFile, compare, safe_source, scan
+from services.ingest.addresses import DocumentAddress
 
 
 def test_the_source_is_the_first_folder(tmp_path):
@@ -21,11 +25,71 @@ def test_a_named_source_takes_the_whole_folder(tmp_path):
     assert [file.document_id for file in scan(tmp_path, "cme").files] == ["cme/fees/2026.pdf"]
 
 
-def test_a_file_in_no_source_folder_is_refused(tmp_path):
-    (tmp_path / "loose.pdf").write_bytes(b"x")
+def test_a_folder_with_files_of_its_own_is_one_source(tmp_path):
+    folder = tmp_path / "Verträge (2026)"
+    (folder / "notices").mkdir(parents=True)
+    (folder / "licence.pdf").write_bytes(b"x")
+    (folder / "notices" / "fees.txt").write_bytes(b"x")
 
-    with pytest.raises(FolderError, match=r"loose\.pdf.*--source"):
+    found = scan(folder)
+
+    assert [file.document_id for file in found.files] == [
+        "vertrage-2026/licence.pdf",
+        "vertrage-2026/notices/fees.txt",
+    ]
+    assert found.renamed == {"Verträge (2026)": "vertrage-2026"}
+
+
+def test_a_folder_that_is_named_as_a_source_is_not_told(tmp_path):
+    (tmp_path / "contracts").mkdir()
+    (tmp_path / "contracts" / "a.pdf").write_bytes(b"x")
+
+    assert scan(tmp_path / "contracts").renamed == {}
+
+
+def test_the_working_folder_has_its_own_name(tmp_path, monkeypatch):
+    (tmp_path / "Contracts").mkdir()
+    (tmp_path / "Contracts" / "a.pdf").write_bytes(b"x")
+    monkeypatch.chdir(tmp_path / "Contracts")
+
+    assert [file.document_id for file in scan(Path(".")).files] == ["contracts/a.pdf"]
+
+
+def test_the_names_of_folders_are_made_safe(tmp_path):
+    for name in ("Acme Corp.", "globex"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.pdf").write_bytes(b"x")
+
+    found = scan(tmp_path)
+
+    assert [file.document_id for file in found.files] == ["acme-corp/a.pdf", "globex/a.pdf"]
+    assert found.renamed == {"Acme Corp.": "acme-corp"}
+
+
+def test_two_folders_are_never_one_source(tmp_path):
+    for name in ("Acme Corp", "acme-corp"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.pdf").write_bytes(b"x")
+
+    with pytest.raises(FolderError, match="`Acme Corp` and `acme-corp` would both be the source `acme-corp`"):
         scan(tmp_path)
+
+
+@given(st.text(min_size=1))
+def test_every_name_becomes_a_source_that_the_service_takes(name):
+    assert DocumentAddress(safe_source(name), "a.pdf").document_id
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Thumbs.db", "thumbs.DB", "desktop.ini", "~$licence.docx", "a.tmp", "__MACOSX/a.pdf", ".git/a.pdf"],
+)
+def test_what_systems_leave_behind_is_no_document(tmp_path, name):
+    for path in (tmp_path / "cme" / name, tmp_path / "cme" / "fees.pdf"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+
+    assert [file.document_id for file in scan(tmp_path).files] == ["cme/fees.pdf"]
 
 
 def test_hidden_files_are_no_documents(tmp_path):
