@@ -47,9 +47,14 @@ def ingest(  # noqa: PLR0913 - the options of a command are its parameters
             output.notes(
                 f"the folder `{name}` is the source `{safe}`" for name, safe in found.renamed.items()
             )
-        async with Services(server, data).connected() as client:
-            with Bars(output.errors) as bars:
-                results = await ingest_folder(client, found.files, Choices(prune, force), bars)
+        bars = Bars(output.errors)
+        try:
+            async with Services(server, data).connected() as client:
+                with bars:
+                    results = await ingest_folder(client, found.files, Choices(prune, force), bars)
+        except asyncio.CancelledError:
+            output.notes([bars.interrupted])
+            raise
         return reported(results, output, found.left_out)
 
     run(work(), output)

@@ -60,7 +60,7 @@ def print_table(
 
 
 def print_results(console: Console, results: Sequence[FileResult]) -> None:
-    """The outcome of every file and, last, how many there are of each."""
+    """The outcome of every file, those that failed at the end, and last how many there are of each."""
     rows = (
         (
             Text(result.outcome, OUTCOME_STYLES[result.outcome]),
@@ -68,7 +68,7 @@ def print_results(console: Console, results: Sequence[FileResult]) -> None:
             f"{result.chunks:,}" if result.chunks else "",
             result.reason or "; ".join([*_remarks(result), *_guess(result)]),
         )
-        for result in results
+        for result in sorted(results, key=lambda result: result.outcome is Outcome.FAILED)
     )
     print_table(console, ("Outcome", "Document", "Chunks#", "Remarks"), rows)
     counts = Counter(result.outcome for result in results)
