@@ -60,7 +60,7 @@ class Services:
                 ):
                     yield client
         except ClausegateError as error:
-            raise CallFailed(error) from error
+            raise CallFailed(error, self.server) from error
 
     def _check_nothing_is_for_an_own_stack(self) -> None:
         if self.log_queries:

@@ -16,6 +16,8 @@ ADVICE = {
     "WRONG_VERSION_NUMBER": "it does not speak TLS: try host:port without https://",
     "http1.x server": NO_GRPC,
     "missing selected ALPN": NO_GRPC,
+    "DNS resolution failed": "no host of this name is known",
+    "Connection refused": "nothing listens there; is it running, and is the address the right one?",
     "Socket closed": "The connection broke off. Without https:// in its address, it may speak TLS only. It "
     "may ask for a client certificate that it trusts: see CLAUSEGATE_CLIENT_CERTIFICATE_FILE.",
 }
@@ -33,11 +35,13 @@ class CommandError(Exception):
 class CallFailed(CommandError):
     """A service was called in vain; the message names the reason, and the fields at fault."""
 
-    def __init__(self, error: ClausegateError) -> None:
+    def __init__(self, error: ClausegateError, server: str | None = None) -> None:
+        """`server` is the address that the user gave, if any."""
         self._reason, self._detail = error.reason or error.code, error.message
         if not error.reason and error.code == "UNAVAILABLE":
             meaning = next((said for words, said in ADVICE.items() if words in error.message), error.message)
-            self._reason, self._detail = "UPSTREAM_UNAVAILABLE", f"the server: {meaning}"
+            where = f"the server at {server}" if server else "the server"
+            self._reason, self._detail = "UPSTREAM_UNAVAILABLE", f"{where}: {meaning}"
         self._fields = [(json_path(field.field), field.description) for field in error.fields]
         self._retry_after_seconds = error.retry_after_seconds
         super().__init__(f"{self._reason}: {self._said()}")

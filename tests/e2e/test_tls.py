@@ -65,8 +65,8 @@ def test_a_command_that_trusts_others_says_one_line(server, settings):
     done = clausegate("documents", "--server", server, **ours)
     assert (done.returncode, done.stderr) == (
         1,
-        "error: UPSTREAM_UNAVAILABLE: the server: its certificate is not trusted; CLAUSEGATE_CA_FILE names "
-        "whom to trust\n",
+        f"error: UPSTREAM_UNAVAILABLE: the server at {server}: its certificate is not trusted; "
+        "CLAUSEGATE_CA_FILE names whom to trust\n",
     )
 
 
