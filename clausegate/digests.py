@@ -12,8 +12,8 @@ from clausegate.corpus.v1.definition_pb2 import Definition
 from clausegate.corpus.v1.document_pb2 import Document
 
 Digested = Chunk | Definition | Document
-NOT_DIGESTED = ("digest", "indexed_at")
-"""The digest itself, and the one field that the index sets."""
+NOT_DIGESTED = ("digest", "indexed_at", "html")
+"""The digest itself, and what is set when a message leaves the index."""
 
 
 def digest_of(message: Digested) -> str:

@@ -48,6 +48,7 @@ class ArticleOptions(Scope, total=False):
     topic: str
     article_id: str
     max_cost_usd: float | None
+    format: str
 
 
 class QueriesOptions(TypedDict, total=False):

@@ -57,10 +57,10 @@ class Searches(Connection):
         return list((await self._answer(self._retrieval.GetChunks, request, deadline_seconds)).chunks)
 
     async def chunks(
-        self, document_id: str, *, deadline_seconds: float | None = None
+        self, document_id: str, *, html: bool = False, deadline_seconds: float | None = None
     ) -> AsyncIterator[Chunk]:
-        """The live chunks of a document in order; pages are fetched as needed."""
-        request = ListChunksRequest(document_id=document_id)
+        """The live chunks of a document in order, with `html` as that too; pages are fetched as needed."""
+        request = ListChunksRequest(document_id=document_id, html=html)
         async for page in self._pages(self._retrieval.ListChunks, request, deadline_seconds):
             for chunk in page.chunks:
                 yield chunk

@@ -9,6 +9,7 @@ from clausegate.answer.v1.article_service_pb2 import (
     CompileArticleRequest,
     CompileArticleResponse,
     DeleteArticleRequest,
+    FlatArticle,
     GetArticleRequest,
     ListArticlesRequest,
 )
@@ -50,6 +51,13 @@ class Texts(Connection):
         """One article, with its state of now."""
         request = GetArticleRequest(article_id=article_id)
         return (await self._answer(self._articles.GetArticle, request, deadline_seconds)).article
+
+    async def get_flat_article(
+        self, article_id: str, *, deadline_seconds: float | None = None
+    ) -> FlatArticle:
+        """One article as plain values, without its citations."""
+        request = GetArticleRequest(article_id=article_id, format="flat")
+        return (await self._answer(self._articles.GetArticle, request, deadline_seconds)).flat
 
     async def articles(
         self, *, stale: bool = False, deadline_seconds: float | None = None

@@ -152,12 +152,23 @@ def list_articles(
 
 
 @articles.command()
-def show(article_id: Id, server: Server = None, data: Data = DEFAULT_DATA, json: Json = False) -> None:
+def show(
+    article_id: Id,
+    flat: Annotated[
+        bool, typer.Option("--flat", help="Print it as JSON of plain values, without its citations.")
+    ] = False,
+    server: Server = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+) -> None:
     """Show one article: its text, its claims and the quotes that carry them."""
     output = Output(json)
 
     async def work() -> int:
         async with Services(server, data).connected() as client:
+            if flat:
+                output.json(await client.get_flat_article(article_id))
+                return 0
             article = await client.get_article(article_id)
         if json:
             output.json(article)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import NewType
+from typing import ClassVar, NewType
 
 from corpus.documents import DocumentId, Generation, Version
 from corpus.spans import PageSpan, SectionSpan, Span, section_name
+from corpus.wire import Wire
 
 ChunkId = NewType("ChunkId", str)
 
@@ -46,6 +47,8 @@ class TextDoubt:
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A contiguous part of a document, small enough to cite; see `clausegate.corpus.v1.Chunk`."""
+
+    WIRE: ClassVar = Wire(only_there=frozenset({"html"}))
 
     chunk_id: ChunkId
     alias: str

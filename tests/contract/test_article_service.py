@@ -9,6 +9,7 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
+from google.protobuf.json_format import MessageToDict
 
 from chassis.channel import open_channel
 from clausegate.answer.v1.article_service_pb2 import (
@@ -154,6 +155,41 @@ async def test_a_sourced_claim_is_cited_from_the_stored_text(stubs, model):
     assert NOTICE_RULE in citation.quote
     assert (citation.certificate.model, citation.certificate.prompt_version) == ("gpt-4.1", "article/3")
     assert (opinion.confidence, opinion.HasField("citation")) == (OPINION, False)
+
+
+async def test_a_flat_article_is_plain_values(stubs, model):
+    model.respond = saying(article(key_claims=[claim(), JUDGEMENT], backlink_suggestions=["Audits"]))
+    compiled = await stubs.articles.CompileArticle(asked(format="flat"))
+    whole = (await stubs.articles.GetArticle(GetArticleRequest(article_id=compiled.flat.article_id))).article
+    read = await stubs.articles.GetArticle(
+        GetArticleRequest(article_id=compiled.flat.article_id, format="flat")
+    )
+    assert (compiled.HasField("article"), read.HasField("article")) == (False, False)
+    assert read.flat == compiled.flat
+    assert MessageToDict(read.flat, always_print_fields_with_no_presence=True) == {
+        "articleId": whole.article_id,
+        "title": whole.title,
+        "summary": whole.summary,
+        "claims": [
+            {
+                "claim": whole.key_claims[0].claim,
+                "confidence": "sourced",
+                "quote": whole.key_claims[0].citation.quote,
+            },
+            {"claim": whole.key_claims[1].claim, "confidence": "opinion"},
+        ],
+        "concepts": list(whole.concepts),
+        "backlinks": ["Audits"],
+        "openQuestions": list(whole.open_questions),
+        "articleBody": whole.article_body,
+    }
+
+
+async def test_a_form_that_there_is_not_is_refused_before_a_model_is_asked(stubs, model):
+    invalid = ("INVALID_ARGUMENT", "INVALID_FIELD", "format")
+    assert await failed(stubs.articles.CompileArticle(asked(format="Flat"))) == invalid
+    assert await failed(stubs.articles.GetArticle(GetArticleRequest(article_id="a", format="x"))) == invalid
+    assert not model.chats
 
 
 @pytest.mark.parametrize(

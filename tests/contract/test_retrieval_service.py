@@ -6,6 +6,7 @@ import pytest
 import pytest_asyncio
 
 from chassis.errors import ServiceError
+from clausegate.digests import digest_of
 from clausegate.retrieval.v1 import retrieval_service_pb2 as wire
 from inference.fetch import DEFAULT_ENCODINGS_DIR
 from inference.tokens import TokenCounters
@@ -308,6 +309,20 @@ async def test_paging_sees_every_chunk_of_a_document_once_in_order(service, page
     seen = await chunk_pages(service, AGREEMENT.document_id, page_size)
     assert [chunk.chunk_id for page in seen for chunk in page] == [AGREEMENT.chunk_id(n) for n in range(6)]
     assert all(len(page) == page_size for page in seen[:-1])
+
+
+@pytest.mark.parametrize("html", [False, True])
+async def test_chunks_are_html_where_that_is_asked_for(service, html):
+    listed = await service.call(
+        service.retrieval.ListChunks, wire.ListChunksRequest(document_id=AGREEMENT.document_id, html=html)
+    )
+    chunk_ids = [chunk.chunk_id for chunk in listed.chunks]
+    read = await service.call(
+        service.retrieval.GetChunks, wire.GetChunksRequest(chunk_ids=chunk_ids, html=html)
+    )
+    assert all(chunk.html.startswith("<p>") == html for chunk in [*listed.chunks, *read.chunks])
+    assert listed.chunks == read.chunks
+    assert all(digest_of(chunk) == chunk.digest for chunk in listed.chunks if chunk.digest)
 
 
 async def test_a_page_of_a_version_that_was_replaced_is_refused(service):

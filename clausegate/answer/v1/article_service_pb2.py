@@ -28,7 +28,7 @@ from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*clausegate/answer/v1/article_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a\"clausegate/corpus/v1/article.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"\x8d\x01\n\x15\x43ompileArticleRequest\x12\x0f\n\x07sources\x18\x01 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x02 \x03(\t\x12\r\n\x05topic\x18\x03 \x01(\t\x12\x12\n\narticle_id\x18\x04 \x01(\t\x12\x19\n\x0cmax_cost_usd\x18\x05 \x01(\x01H\x00\x88\x01\x01\x42\x0f\n\r_max_cost_usd\"\xab\x01\n\x16\x43ompileArticleResponse\x12.\n\x07\x61rticle\x18\x01 \x01(\x0b\x32\x1d.clausegate.corpus.v1.Article\x12\x30\n\x08metadata\x18\x02 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12/\n\x05usage\x18\x03 \x03(\x0b\x32 .clausegate.answer.v1.StageUsage\"\'\n\x11GetArticleRequest\x12\x12\n\narticle_id\x18\x01 \x01(\t\"D\n\x12GetArticleResponse\x12.\n\x07\x61rticle\x18\x01 \x01(\x0b\x32\x1d.clausegate.corpus.v1.Article\"K\n\x13ListArticlesRequest\x12\r\n\x05stale\x18\x01 \x01(\x08\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"`\n\x14ListArticlesResponse\x12/\n\x08\x61rticles\x18\x01 \x03(\x0b\x32\x1d.clausegate.corpus.v1.Article\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"*\n\x14\x44\x65leteArticleRequest\x12\x12\n\narticle_id\x18\x01 \x01(\t\"\x17\n\x15\x44\x65leteArticleResponse2\xd4\x04\n\x0e\x41rticleService\x12\x95\x01\n\x0e\x43ompileArticle\x12+.clausegate.answer.v1.CompileArticleRequest\x1a,.clausegate.answer.v1.CompileArticleResponse\"(\x92\x82\x19\x05\n\x01\x02\x10\x03\x82\xd3\xe4\x93\x02\x19\"\x14/v1/articles:compile:\x01*\x12\x8b\x01\n\nGetArticle\x12\'.clausegate.answer.v1.GetArticleRequest\x1a(.clausegate.answer.v1.GetArticleResponse\"*\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/articles/{article_id}\x12\x84\x01\n\x0cListArticles\x12).clausegate.answer.v1.ListArticlesRequest\x1a*.clausegate.answer.v1.ListArticlesResponse\"\x1d\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x0e\x12\x0c/v1/articles\x12\x94\x01\n\rDeleteArticle\x12*.clausegate.answer.v1.DeleteArticleRequest\x1a+.clausegate.answer.v1.DeleteArticleResponse\"*\x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02\x1b*\x19/v1/articles/{article_id}b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*clausegate/answer/v1/article_service.proto\x12\x14\x63lausegate.answer.v1\x1a!clausegate/answer/v1/answer.proto\x1a\"clausegate/corpus/v1/article.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\"\x9d\x01\n\x15\x43ompileArticleRequest\x12\x0f\n\x07sources\x18\x01 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x02 \x03(\t\x12\r\n\x05topic\x18\x03 \x01(\t\x12\x12\n\narticle_id\x18\x04 \x01(\t\x12\x19\n\x0cmax_cost_usd\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x0e\n\x06\x66ormat\x18\x06 \x01(\tB\x0f\n\r_max_cost_usd\"L\n\tFlatClaim\x12\r\n\x05\x63laim\x18\x01 \x01(\t\x12\x12\n\nconfidence\x18\x02 \x01(\t\x12\x12\n\x05quote\x18\x03 \x01(\tH\x00\x88\x01\x01\x42\x08\n\x06_quote\"\xc5\x01\n\x0b\x46latArticle\x12\x12\n\narticle_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12/\n\x06\x63laims\x18\x04 \x03(\x0b\x32\x1f.clausegate.answer.v1.FlatClaim\x12\x10\n\x08\x63oncepts\x18\x05 \x03(\t\x12\x11\n\tbacklinks\x18\x06 \x03(\t\x12\x16\n\x0eopen_questions\x18\x07 \x03(\t\x12\x14\n\x0c\x61rticle_body\x18\x08 \x01(\t\"\xdc\x01\n\x16\x43ompileArticleResponse\x12.\n\x07\x61rticle\x18\x01 \x01(\x0b\x32\x1d.clausegate.corpus.v1.Article\x12\x30\n\x08metadata\x18\x02 \x01(\x0b\x32\x1e.clausegate.answer.v1.Metadata\x12/\n\x05usage\x18\x03 \x03(\x0b\x32 .clausegate.answer.v1.StageUsage\x12/\n\x04\x66lat\x18\x04 \x01(\x0b\x32!.clausegate.answer.v1.FlatArticle\"7\n\x11GetArticleRequest\x12\x12\n\narticle_id\x18\x01 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x02 \x01(\t\"u\n\x12GetArticleResponse\x12.\n\x07\x61rticle\x18\x01 \x01(\x0b\x32\x1d.clausegate.corpus.v1.Article\x12/\n\x04\x66lat\x18\x02 \x01(\x0b\x32!.clausegate.answer.v1.FlatArticle\"K\n\x13ListArticlesRequest\x12\r\n\x05stale\x18\x01 \x01(\x08\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"`\n\x14ListArticlesResponse\x12/\n\x08\x61rticles\x18\x01 \x03(\x0b\x32\x1d.clausegate.corpus.v1.Article\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"*\n\x14\x44\x65leteArticleRequest\x12\x12\n\narticle_id\x18\x01 \x01(\t\"\x17\n\x15\x44\x65leteArticleResponse2\xd4\x04\n\x0e\x41rticleService\x12\x95\x01\n\x0e\x43ompileArticle\x12+.clausegate.answer.v1.CompileArticleRequest\x1a,.clausegate.answer.v1.CompileArticleResponse\"(\x92\x82\x19\x05\n\x01\x02\x10\x03\x82\xd3\xe4\x93\x02\x19\"\x14/v1/articles:compile:\x01*\x12\x8b\x01\n\nGetArticle\x12\'.clausegate.answer.v1.GetArticleRequest\x1a(.clausegate.answer.v1.GetArticleResponse\"*\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/articles/{article_id}\x12\x84\x01\n\x0cListArticles\x12).clausegate.answer.v1.ListArticlesRequest\x1a*.clausegate.answer.v1.ListArticlesResponse\"\x1d\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02\x0e\x12\x0c/v1/articles\x12\x94\x01\n\rDeleteArticle\x12*.clausegate.answer.v1.DeleteArticleRequest\x1a+.clausegate.answer.v1.DeleteArticleResponse\"*\x92\x82\x19\x05\n\x01\x02\x10\x02\x82\xd3\xe4\x93\x02\x1b*\x19/v1/articles/{article_id}b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -44,21 +44,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ARTICLESERVICE'].methods_by_name['DeleteArticle']._loaded_options = None
   _globals['_ARTICLESERVICE'].methods_by_name['DeleteArticle']._serialized_options = b'\222\202\031\005\n\001\002\020\002\202\323\344\223\002\033*\031/v1/articles/{article_id}'
   _globals['_COMPILEARTICLEREQUEST']._serialized_start=202
-  _globals['_COMPILEARTICLEREQUEST']._serialized_end=343
-  _globals['_COMPILEARTICLERESPONSE']._serialized_start=346
-  _globals['_COMPILEARTICLERESPONSE']._serialized_end=517
-  _globals['_GETARTICLEREQUEST']._serialized_start=519
-  _globals['_GETARTICLEREQUEST']._serialized_end=558
-  _globals['_GETARTICLERESPONSE']._serialized_start=560
-  _globals['_GETARTICLERESPONSE']._serialized_end=628
-  _globals['_LISTARTICLESREQUEST']._serialized_start=630
-  _globals['_LISTARTICLESREQUEST']._serialized_end=705
-  _globals['_LISTARTICLESRESPONSE']._serialized_start=707
-  _globals['_LISTARTICLESRESPONSE']._serialized_end=803
-  _globals['_DELETEARTICLEREQUEST']._serialized_start=805
-  _globals['_DELETEARTICLEREQUEST']._serialized_end=847
-  _globals['_DELETEARTICLERESPONSE']._serialized_start=849
-  _globals['_DELETEARTICLERESPONSE']._serialized_end=872
-  _globals['_ARTICLESERVICE']._serialized_start=875
-  _globals['_ARTICLESERVICE']._serialized_end=1471
+  _globals['_COMPILEARTICLEREQUEST']._serialized_end=359
+  _globals['_FLATCLAIM']._serialized_start=361
+  _globals['_FLATCLAIM']._serialized_end=437
+  _globals['_FLATARTICLE']._serialized_start=440
+  _globals['_FLATARTICLE']._serialized_end=637
+  _globals['_COMPILEARTICLERESPONSE']._serialized_start=640
+  _globals['_COMPILEARTICLERESPONSE']._serialized_end=860
+  _globals['_GETARTICLEREQUEST']._serialized_start=862
+  _globals['_GETARTICLEREQUEST']._serialized_end=917
+  _globals['_GETARTICLERESPONSE']._serialized_start=919
+  _globals['_GETARTICLERESPONSE']._serialized_end=1036
+  _globals['_LISTARTICLESREQUEST']._serialized_start=1038
+  _globals['_LISTARTICLESREQUEST']._serialized_end=1113
+  _globals['_LISTARTICLESRESPONSE']._serialized_start=1115
+  _globals['_LISTARTICLESRESPONSE']._serialized_end=1211
+  _globals['_DELETEARTICLEREQUEST']._serialized_start=1213
+  _globals['_DELETEARTICLEREQUEST']._serialized_end=1255
+  _globals['_DELETEARTICLERESPONSE']._serialized_start=1257
+  _globals['_DELETEARTICLERESPONSE']._serialized_end=1280
+  _globals['_ARTICLESERVICE']._serialized_start=1283
+  _globals['_ARTICLESERVICE']._serialized_end=1879
 # @@protoc_insertion_point(module_scope)

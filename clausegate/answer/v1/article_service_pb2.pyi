@@ -31,6 +31,7 @@ class CompileArticleRequest(google.protobuf.message.Message):
     TOPIC_FIELD_NUMBER: builtins.int
     ARTICLE_ID_FIELD_NUMBER: builtins.int
     MAX_COST_USD_FIELD_NUMBER: builtins.int
+    FORMAT_FIELD_NUMBER: builtins.int
     topic: builtins.str
     """What the article is to be about; at most 1,000 characters. Empty means the documents as a whole, in their order."""
     article_id: builtins.str
@@ -39,6 +40,10 @@ class CompileArticleRequest(google.protobuf.message.Message):
     """
     max_cost_usd: builtins.float
     """What the model may cost, see `QueryRequest.max_cost_usd`."""
+    format: builtins.str
+    """`flat` asks for `flat` in place of `article`. Empty asks for the article with its citations; anything else is
+    INVALID_ARGUMENT.
+    """
     @property
     def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Sources to compile from; at most 100; one without documents is NOT_FOUND. Sources or documents are required,
@@ -57,12 +62,97 @@ class CompileArticleRequest(google.protobuf.message.Message):
         topic: builtins.str = ...,
         article_id: builtins.str = ...,
         max_cost_usd: builtins.float | None = ...,
+        format: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_max_cost_usd", b"_max_cost_usd", "max_cost_usd", b"max_cost_usd"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_max_cost_usd", b"_max_cost_usd", "article_id", b"article_id", "document_ids", b"document_ids", "max_cost_usd", b"max_cost_usd", "sources", b"sources", "topic", b"topic"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_max_cost_usd", b"_max_cost_usd", "article_id", b"article_id", "document_ids", b"document_ids", "format", b"format", "max_cost_usd", b"max_cost_usd", "sources", b"sources", "topic", b"topic"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_max_cost_usd", b"_max_cost_usd"]) -> typing.Literal["max_cost_usd"] | None: ...
 
 Global___CompileArticleRequest: typing_extensions.TypeAlias = CompileArticleRequest
+
+@typing.final
+class FlatClaim(google.protobuf.message.Message):
+    """A claim of a flat article."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CLAIM_FIELD_NUMBER: builtins.int
+    CONFIDENCE_FIELD_NUMBER: builtins.int
+    QUOTE_FIELD_NUMBER: builtins.int
+    claim: builtins.str
+    """See `ArticleClaim.claim`."""
+    confidence: builtins.str
+    """`sourced`, `inferred` or `opinion`."""
+    quote: builtins.str
+    """The words that carry it, verbatim; parts that stand apart in the document are joined by `…`. Set exactly when it
+    is sourced. Where they stand is told by `Article` alone.
+    """
+    def __init__(
+        self,
+        *,
+        claim: builtins.str = ...,
+        confidence: builtins.str = ...,
+        quote: builtins.str | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_quote", b"_quote", "quote", b"quote"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_quote", b"_quote", "claim", b"claim", "confidence", b"confidence", "quote", b"quote"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_quote", b"_quote"]) -> typing.Literal["quote"] | None: ...
+
+Global___FlatClaim: typing_extensions.TypeAlias = FlatClaim
+
+@typing.final
+class FlatArticle(google.protobuf.message.Message):
+    """An article as plain values, for those who take it on as JSON: without citations, basis and counts."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ARTICLE_ID_FIELD_NUMBER: builtins.int
+    TITLE_FIELD_NUMBER: builtins.int
+    SUMMARY_FIELD_NUMBER: builtins.int
+    CLAIMS_FIELD_NUMBER: builtins.int
+    CONCEPTS_FIELD_NUMBER: builtins.int
+    BACKLINKS_FIELD_NUMBER: builtins.int
+    OPEN_QUESTIONS_FIELD_NUMBER: builtins.int
+    ARTICLE_BODY_FIELD_NUMBER: builtins.int
+    article_id: builtins.str
+    """See `Article.article_id`."""
+    title: builtins.str
+    """See `Article.title`."""
+    summary: builtins.str
+    """See `Article.summary`."""
+    article_body: builtins.str
+    """See `Article.article_body`."""
+    @property
+    def claims(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___FlatClaim]:
+        """See `Article.key_claims`."""
+
+    @property
+    def concepts(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """See `Article.concepts`."""
+
+    @property
+    def backlinks(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Titles of articles that it might point to, whether or not there are such."""
+
+    @property
+    def open_questions(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """See `Article.open_questions`."""
+
+    def __init__(
+        self,
+        *,
+        article_id: builtins.str = ...,
+        title: builtins.str = ...,
+        summary: builtins.str = ...,
+        claims: collections.abc.Iterable[Global___FlatClaim] | None = ...,
+        concepts: collections.abc.Iterable[builtins.str] | None = ...,
+        backlinks: collections.abc.Iterable[builtins.str] | None = ...,
+        open_questions: collections.abc.Iterable[builtins.str] | None = ...,
+        article_body: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["article_body", b"article_body", "article_id", b"article_id", "backlinks", b"backlinks", "claims", b"claims", "concepts", b"concepts", "open_questions", b"open_questions", "summary", b"summary", "title", b"title"]) -> None: ...
+
+Global___FlatArticle: typing_extensions.TypeAlias = FlatArticle
 
 @typing.final
 class CompileArticleResponse(google.protobuf.message.Message):
@@ -73,9 +163,10 @@ class CompileArticleResponse(google.protobuf.message.Message):
     ARTICLE_FIELD_NUMBER: builtins.int
     METADATA_FIELD_NUMBER: builtins.int
     USAGE_FIELD_NUMBER: builtins.int
+    FLAT_FIELD_NUMBER: builtins.int
     @property
     def article(self) -> clausegate.corpus.v1.article_pb2.Article:
-        """As stored."""
+        """As stored; unset where it was asked for as `flat`."""
 
     @property
     def metadata(self) -> clausegate.answer.v1.answer_pb2.Metadata:
@@ -85,15 +176,20 @@ class CompileArticleResponse(google.protobuf.message.Message):
     def usage(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.StageUsage]:
         """Tokens and cost per stage."""
 
+    @property
+    def flat(self) -> Global___FlatArticle:
+        """The article as plain values, where it was asked for."""
+
     def __init__(
         self,
         *,
         article: clausegate.corpus.v1.article_pb2.Article | None = ...,
         metadata: clausegate.answer.v1.answer_pb2.Metadata | None = ...,
         usage: collections.abc.Iterable[clausegate.answer.v1.answer_pb2.StageUsage] | None = ...,
+        flat: Global___FlatArticle | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["article", b"article", "metadata", b"metadata"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["article", b"article", "metadata", b"metadata", "usage", b"usage"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["article", b"article", "flat", b"flat", "metadata", b"metadata"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["article", b"article", "flat", b"flat", "metadata", b"metadata", "usage", b"usage"]) -> None: ...
 
 Global___CompileArticleResponse: typing_extensions.TypeAlias = CompileArticleResponse
 
@@ -104,14 +200,18 @@ class GetArticleRequest(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     ARTICLE_ID_FIELD_NUMBER: builtins.int
+    FORMAT_FIELD_NUMBER: builtins.int
     article_id: builtins.str
     """See `Article.article_id`. Required."""
+    format: builtins.str
+    """See `CompileArticleRequest.format`."""
     def __init__(
         self,
         *,
         article_id: builtins.str = ...,
+        format: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["article_id", b"article_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["article_id", b"article_id", "format", b"format"]) -> None: ...
 
 Global___GetArticleRequest: typing_extensions.TypeAlias = GetArticleRequest
 
@@ -122,17 +222,23 @@ class GetArticleResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     ARTICLE_FIELD_NUMBER: builtins.int
+    FLAT_FIELD_NUMBER: builtins.int
     @property
     def article(self) -> clausegate.corpus.v1.article_pb2.Article:
-        """As stored, with its state of now."""
+        """As stored, with its state of now; unset where it was asked for as `flat`."""
+
+    @property
+    def flat(self) -> Global___FlatArticle:
+        """The article as plain values, where it was asked for."""
 
     def __init__(
         self,
         *,
         article: clausegate.corpus.v1.article_pb2.Article | None = ...,
+        flat: Global___FlatArticle | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["article", b"article"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["article", b"article"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["article", b"article", "flat", b"flat"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["article", b"article", "flat", b"flat"]) -> None: ...
 
 Global___GetArticleResponse: typing_extensions.TypeAlias = GetArticleResponse
 

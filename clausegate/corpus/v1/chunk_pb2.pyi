@@ -139,6 +139,7 @@ class Chunk(google.protobuf.message.Message):
     CONTEXT_BEFORE_FIELD_NUMBER: builtins.int
     CONTEXT_AFTER_FIELD_NUMBER: builtins.int
     DOUBTS_FIELD_NUMBER: builtins.int
+    HTML_FIELD_NUMBER: builtins.int
     DIGEST_FIELD_NUMBER: builtins.int
     chunk_id: builtins.str
     """Deterministic UUID of (document, generation, ordinal), in its canonical text form: version 5 in the namespace
@@ -171,8 +172,14 @@ class Chunk(google.protobuf.message.Message):
     """Position in the document, from 0, without gaps."""
     generation: builtins.str
     """The document version the chunk belongs to, see `Document.generation`."""
+    html: builtins.str
+    """The chunk as HTML, where it was asked for: `text` in headings (h2 to h6), paragraphs and tables, the header row
+    of a table that began before the chunk from `table_header`. Nothing else of the file: no fonts, no merged cells, no
+    images. Every character of the document is escaped; there are no attributes, so no links, styles or scripts. A
+    line break within a paragraph is a line break.
+    """
     digest: builtins.str
-    """SHA-256 of this message as it is serialised without this field and `indexed_at`, fields in the order of their
+    """SHA-256 of this message as it is serialised without this field, `html` and `indexed_at`, fields in the order of their
     numbers; 64 lower-case hexadecimal digits. Ingest makes it, and retrieval gives out no chunk that has become
     another (INDEX_DAMAGED). Empty for a version that was indexed before releases made it.
     """
@@ -248,9 +255,10 @@ class Chunk(google.protobuf.message.Message):
         context_before: collections.abc.Iterable[Global___ContextPart] | None = ...,
         context_after: collections.abc.Iterable[Global___ContextPart] | None = ...,
         doubts: collections.abc.Iterable[Global___TextDoubt] | None = ...,
+        html: builtins.str = ...,
         digest: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["indexed_at", b"indexed_at", "span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["alias", b"alias", "chunk_id", b"chunk_id", "content_sha256", b"content_sha256", "context_after", b"context_after", "context_before", b"context_before", "digest", b"digest", "document_id", b"document_id", "doubts", b"doubts", "generation", b"generation", "heading_chain", b"heading_chain", "indexed_at", b"indexed_at", "is_definitions", b"is_definitions", "ordinal", b"ordinal", "pages", b"pages", "section", b"section", "sections", b"sections", "sentences", b"sentences", "source", b"source", "span", b"span", "table_header", b"table_header", "text", b"text", "title", b"title", "word_count", b"word_count"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["alias", b"alias", "chunk_id", b"chunk_id", "content_sha256", b"content_sha256", "context_after", b"context_after", "context_before", b"context_before", "digest", b"digest", "document_id", b"document_id", "doubts", b"doubts", "generation", b"generation", "heading_chain", b"heading_chain", "html", b"html", "indexed_at", b"indexed_at", "is_definitions", b"is_definitions", "ordinal", b"ordinal", "pages", b"pages", "section", b"section", "sections", b"sections", "sentences", b"sentences", "source", b"source", "span", b"span", "table_header", b"table_header", "text", b"text", "title", b"title", "word_count", b"word_count"]) -> None: ...
 
 Global___Chunk: typing_extensions.TypeAlias = Chunk

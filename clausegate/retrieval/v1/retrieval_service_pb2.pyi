@@ -675,6 +675,9 @@ class GetChunksRequest(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     CHUNK_IDS_FIELD_NUMBER: builtins.int
+    HTML_FIELD_NUMBER: builtins.int
+    html: builtins.bool
+    """Whether to set `Chunk.html`. Default false."""
     @property
     def chunk_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """See `Chunk.chunk_id`; 1 to 100."""
@@ -683,8 +686,9 @@ class GetChunksRequest(google.protobuf.message.Message):
         self,
         *,
         chunk_ids: collections.abc.Iterable[builtins.str] | None = ...,
+        html: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["chunk_ids", b"chunk_ids"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chunk_ids", b"chunk_ids", "html", b"html"]) -> None: ...
 
 Global___GetChunksRequest: typing_extensions.TypeAlias = GetChunksRequest
 
@@ -727,6 +731,7 @@ class ListChunksRequest(google.protobuf.message.Message):
     DOCUMENT_ID_FIELD_NUMBER: builtins.int
     PAGE_SIZE_FIELD_NUMBER: builtins.int
     PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    HTML_FIELD_NUMBER: builtins.int
     document_id: builtins.str
     """See `Document.document_id`. Required; an unknown one is NOT_FOUND."""
     page_size: builtins.int
@@ -735,14 +740,17 @@ class ListChunksRequest(google.protobuf.message.Message):
     """`next_page_token` of the previous page; empty for the first. Anything else is INVALID_ARGUMENT. A page of a
     version that was replaced since is ABORTED with reason DOCUMENT_CONFLICT.
     """
+    html: builtins.bool
+    """Whether to set `Chunk.html`. Default false."""
     def __init__(
         self,
         *,
         document_id: builtins.str = ...,
         page_size: builtins.int = ...,
         page_token: builtins.str = ...,
+        html: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["document_id", b"document_id", "page_size", b"page_size", "page_token", b"page_token"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_id", b"document_id", "html", b"html", "page_size", b"page_size", "page_token", b"page_token"]) -> None: ...
 
 Global___ListChunksRequest: typing_extensions.TypeAlias = ListChunksRequest
 

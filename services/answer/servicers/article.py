@@ -13,6 +13,7 @@ from corpus.codec import to_message
 from services.answer.article import ArticleScope, CompileRequest
 from services.answer.articles.compiling import Compiling
 from services.answer.clients.articles import ArticlesClient
+from services.answer.servicers.flat import asks_for_flat, flat
 from services.answer.servicers.wire import usage_to_wire
 
 CompileContext = grpc.aio.ServicerContext[
@@ -36,14 +37,17 @@ class ArticleServicer(ArticleServiceServicer):
         self, request: articles_pb2.CompileArticleRequest, context: CompileContext
     ) -> articles_pb2.CompileArticleResponse:
         """Compile and store."""
+        as_flat = asks_for_flat(request.format)
         asked = CompileRequest(
             scope=ArticleScope(tuple(request.sources), tuple(request.document_ids), request.topic),
             article_id=request.article_id,
             max_cost_usd=request.max_cost_usd if request.HasField("max_cost_usd") else None,
         )
         compiled = await self._compiling.compile(asked, current_caller())
+        article = to_message(compiled.article, article_pb2.Article)
         return articles_pb2.CompileArticleResponse(
-            article=to_message(compiled.article, article_pb2.Article),
+            article=None if as_flat else article,
+            flat=flat(article) if as_flat else None,
             metadata=to_message(compiled.metadata, answer_pb2.Metadata),
             usage=usage_to_wire(compiled.usage),
         )
@@ -52,7 +56,11 @@ class ArticleServicer(ArticleServiceServicer):
         self, request: articles_pb2.GetArticleRequest, context: GetContext
     ) -> articles_pb2.GetArticleResponse:
         """One article."""
-        return articles_pb2.GetArticleResponse(article=await self._store.read(request.article_id))
+        as_flat = asks_for_flat(request.format)
+        article = await self._store.read(request.article_id)
+        if as_flat:
+            return articles_pb2.GetArticleResponse(flat=flat(article))
+        return articles_pb2.GetArticleResponse(article=article)
 
     async def ListArticles(  # noqa: N802 - the name of the RPC
         self, request: articles_pb2.ListArticlesRequest, context: ListContext

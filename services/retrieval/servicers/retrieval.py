@@ -8,13 +8,14 @@ import grpc
 
 from chassis.auth import current_caller
 from chassis.errors import InvalidInput
-from clausegate.corpus.v1 import span_pb2
+from clausegate.corpus.v1 import chunk_pb2, span_pb2
 from clausegate.retrieval.v1 import retrieval_service_pb2 as wire
 from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceServicer
-from corpus.chunks import ChunkId
+from corpus.chunks import Chunk, ChunkId
 from corpus.codec import to_message
 from corpus.documents import DocumentId
 from services.retrieval import queries
+from services.retrieval.chunk_html import html_of
 from services.retrieval.context import Assembled, ContextQuery
 from services.retrieval.definitions import DefinitionQuery, Passage, ResolvedDefinition
 from services.retrieval.indexes import Indexes
@@ -71,7 +72,7 @@ class RetrievalServicer(RetrievalServiceServicer):
         index = await self._indexes.whole(current_caller())
         read = await read_chunks(index.store, chunk_ids)
         return wire.GetChunksResponse(
-            chunks=map(chunk_to_wire, read.chunks),
+            chunks=[_chunk_to_wire(chunk, request.html) for chunk in read.chunks],
             documents=map(document_to_wire, read.documents),
             index_revision=read.revision,
         )
@@ -84,7 +85,10 @@ class RetrievalServicer(RetrievalServiceServicer):
         size = queries.count(request.page_size, "page_size", default=50, limit=100)
         index = await self._indexes.whole(current_caller())
         page = await list_chunks(index.store, document_id, size, request.page_token)
-        return wire.ListChunksResponse(chunks=map(chunk_to_wire, page.items), next_page_token=page.next_token)
+        return wire.ListChunksResponse(
+            chunks=[_chunk_to_wire(chunk, request.html) for chunk in page.items],
+            next_page_token=page.next_token,
+        )
 
     async def AssembleContext(  # noqa: N802
         self, request: wire.AssembleContextRequest, context: Context
@@ -116,6 +120,13 @@ class RetrievalServicer(RetrievalServiceServicer):
             unreadable_pages=counted.coverage.unreadable_pages,
             index_revision=counted.revision,
         )
+
+
+def _chunk_to_wire(chunk: Chunk, with_html: bool) -> chunk_pb2.Chunk:
+    message = chunk_to_wire(chunk)
+    if with_html:
+        message.html = html_of(chunk)
+    return message
 
 
 def _search_query(request: wire.SearchRequest) -> SearchQuery:

@@ -49,6 +49,10 @@ def test_a_digest_does_not_depend_on_when_a_version_became_visible():
     assert digest_of(message) == digest_of(Chunk(text="fee"))
 
 
+def test_a_digest_does_not_depend_on_the_html_that_was_asked_for():
+    assert digest_of(Chunk(text="fee", html="<p>fee</p>")) == digest_of(Chunk(text="fee"))
+
+
 def test_a_field_of_a_later_release_changes_the_digest():
     later = Chunk.FromString(Chunk(text="fee").SerializeToString() + b"\xa2\x06\x01x")
 
