@@ -17,6 +17,7 @@ from clausegate.corpus.v1.citation_pb2 import Citation
 from cli.connection import Services
 from cli.costs import footer
 from cli.errors import CallFailed
+from cli.naming import documents_named
 from cli.output import Output, as_dict, counted
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
 from cli.passages import name_of, visible
@@ -65,6 +66,7 @@ def compile_article(  # noqa: PLR0913 - the options of a command are its paramet
 async def _compile(services: Services, options: ArticleOptions, output: Output) -> int:
     with output.errors.status("compiling"):
         async with services.connected() as client:
+            options["document_ids"] = await documents_named(client, options["document_ids"])
             response = await client.compile_article(**options)
     if output.as_json:
         output.json(response)

@@ -22,6 +22,7 @@ from cli.each import ask_each
 from cli.errors import CommandError
 from cli.explaining import documents_of, print_explanation
 from cli.labels import labels_for
+from cli.naming import documents_named
 from cli.output import Output
 from cli.panels import Asked, response_panel
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
@@ -148,6 +149,7 @@ async def _answered(
     with output.errors.status("starting" if services.server is None else "searching") as status:
         async with services.connected() as client:
             status.update("searching")
+            options["document_ids"] = await documents_named(client, options["document_ids"])
             async for event in client.stream_query(question, **options):
                 status.update(_stage(event))
             response = event.completed.response

@@ -25,6 +25,7 @@ from clausegate.corpus.v1.citation_pb2 import Citation
 from cli.connection import Services
 from cli.errors import CommandError
 from cli.files import read_text
+from cli.naming import documents_named
 from cli.output import Output, as_dict
 from cli.parameters import (
     DEFAULT_DATA,
@@ -64,7 +65,8 @@ def ground(
     async def work() -> int:
         text = read_text(file)
         async with Services(server, data).connected() as client:
-            response = await client.check_grounding(text, sources=split(sources), document_ids=document or [])
+            chosen = await documents_named(client, document or [])
+            response = await client.check_grounding(text, sources=split(sources), document_ids=chosen)
         if json:
             output.json(response)
         else:

@@ -16,6 +16,7 @@ from clausegate.answer.v1.query_service_pb2 import EachBegun, EachCell, EachComp
 from cli.connection import Services
 from cli.errors import CommandError
 from cli.files import write_text
+from cli.naming import documents_named
 from cli.output import Output, as_dict, counted
 from cli.passages import reflow, visible
 from cli.running import FAILED
@@ -58,6 +59,7 @@ async def _asked(services: Services, queries: Sequence[str], options: EachOption
     asked = Asked(queries)
     with output.errors.status("starting" if services.server is None else "asking") as status:
         async with services.connected() as client:
+            options["document_ids"] = await documents_named(client, options["document_ids"])
             async for event in client.query_each(queries, **options):
                 if event.HasField("begun"):
                     asked.begun = event.begun

@@ -24,7 +24,12 @@ Data = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and errors as JSON on standard error.")]
 Sources = Annotated[str, typer.Option(metavar="A,B", help="Only these sources.")]
 Documents = Annotated[
-    list[str] | None, typer.Option("--document", metavar="ID", help="Only this document; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--document",
+        metavar="NAME",
+        help="Only this document, by its id or a part of its id or title; may be repeated.",
+    ),
 ]
 MaxCost = Annotated[
     float | None,

@@ -12,6 +12,7 @@ from clausegate.retrieval.v1.retrieval_service_pb2 import AssembleContextRespons
 from cli.connection import Services
 from cli.errors import CommandError
 from cli.labels import labels_for
+from cli.naming import documents_named
 from cli.output import Output, as_dict, counted
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, Server, Sources, split
 from cli.passages import visible
@@ -54,6 +55,7 @@ def search(  # noqa: PLR0913 - the options of a command are its parameters
 
 async def _search(services: Services, query: str, options: SearchOptions, output: Output) -> int:
     async with services.connected() as client:
+        options["document_ids"] = await documents_named(client, options["document_ids"])
         response = await client.search(query, **options)
         labels = await labels_for(client, (found.chunk.document_id for found in response.candidates))
     if output.as_json:
@@ -109,6 +111,7 @@ def context(  # noqa: PLR0913 - the options of a command are its parameters
 
 async def _context(services: Services, query: str, options: ContextOptions, output: Output) -> int:
     async with services.connected() as client:
+        options["document_ids"] = await documents_named(client, options["document_ids"])
         response = await client.assemble_context(query, **options)
     if output.as_json:
         output.json(response)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -19,6 +20,7 @@ from clausegate.answer.v1.research_service_pb2 import (
 from cli.connection import Services
 from cli.costs import footer
 from cli.errors import CommandError
+from cli.naming import documents_named
 from cli.output import Output, counted
 from cli.panels import framed, place, question_text, section
 from cli.parameters import DEFAULT_DATA, Data, Documents, Json, MaxCost, Server, Sources, split
@@ -53,27 +55,39 @@ def snippets(  # noqa: PLR0913 - the options of a command are its parameters
     if flag_unverified:
         unverified = UnverifiedSnippets.UNVERIFIED_SNIPPETS_FLAG
     options = SnippetOptions(
-        source_ids=[*split(sources), *(document or [])],
+        source_ids=split(sources),
         max_snippets=top,
         unverified=unverified,
         max_cost_usd=max_cost,
     )
-    run(_snippets(Services(server, data), question, project, options, output), output)
+    asked = Asked(question, project, document or [])
+    run(_snippets(Services(server, data), asked, options, output), output)
 
 
-async def _snippets(
-    services: Services, question: str, project: str, options: SnippetOptions, output: Output
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A research question, and where it is asked."""
+
+    question: str
+    project: str
+    documents: Sequence[str]
+    """Named by the user."""
+
+
+async def _snippets(services: Services, asked: Asked, options: SnippetOptions, output: Output) -> int:
     with output.errors.status("searching"):
         async with services.connected() as client:
-            events = [event async for event in client.snippets(question, project=project, **options)]
+            chosen = await documents_named(client, asked.documents)
+            options["source_ids"] = [*options["source_ids"], *chosen]
+            stream = client.snippets(asked.question, project=asked.project, **options)
+            events = [event async for event in stream]
     if not (events and events[-1].HasField("done")):
         raise CommandError("the research ended before it was complete; please repeat the question")
     done = events[-1].done
     if output.as_json:
         output.json(done)
     elif output.console.is_terminal:
-        output.console.print(snippets_panel(done, question))
+        output.console.print(snippets_panel(done, asked.question))
     else:
         output.verbatim("\n".join(snippet_lines(done)))
         output.notes(_notes(done))

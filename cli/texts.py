@@ -13,6 +13,7 @@ from clausegate.answer.v1.rewrite_service_pb2 import RewriteResponse
 from cli.connection import Services
 from cli.costs import footer
 from cli.files import read_text, write_text
+from cli.naming import documents_named
 from cli.output import Output
 from cli.panels import citation_lines, section
 from cli.parameters import (
@@ -97,13 +98,14 @@ def rewrite(  # noqa: PLR0913 - the options of a command are its parameters
         given = read_text(file)
         with output.errors.status("rewriting"):
             async with Services(server, data).connected() as client:
+                chosen = await documents_named(client, document or [])
                 response = await client.rewrite(
                     given,
                     instruction,
                     before=read_text(before) if before else "",
                     after=read_text(after) if after else "",
                     sources=split(sources),
-                    document_ids=document or [],
+                    document_ids=chosen,
                     max_cost_usd=max_cost,
                 )
         return _print_rewritten(response, output)
