@@ -11,12 +11,15 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, TextIO
 
+import typer
+
 from chassis.folders import DataInUse, owned
 from chassis.logs import JsonFormatter
 from chassis.process import CANNOT_START
 from chassis.settings import SETTINGS_ERRORS, settings_problem
 from chassis.telemetry import telemetry
 from cli.errors import CommandError
+from embedded.environment import unknown_variables
 from embedded.settings import EmbeddedSettings
 from embedded.wiring import stack
 from services.retrieval.reindex import Outcome, run
@@ -58,6 +61,8 @@ async def own_stack(
     With `log_queries` the audit record of every query goes to standard error. Model calls are recorded in
     `record`, or played back from `replay`.
     """
+    for unknown in unknown_variables():
+        typer.echo(f"note: {unknown}", err=True)
     # The folder's name is short: a Unix socket's path has at most 107 bytes.
     with (
         services_within(data, "name its address, e.g. --server 127.0.0.1:7000"),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from chassis.process import run_process
 from chassis.server import stop_requested
+from embedded.environment import unknown_variables
 from embedded.settings import EmbeddedSettings
 from embedded.wiring import stack
 
@@ -16,6 +17,10 @@ logger = logging.getLogger(__name__)
 
 async def run(settings: EmbeddedSettings) -> None:
     """Serve until SIGTERM or SIGINT, then let running calls end."""
+    for unknown in unknown_variables():
+        logger.warning(
+            "variable is no setting", extra={"variable": unknown.variable, "nearest": unknown.nearest}
+        )
     async with stack(settings):
         logger.info("serving", extra={"grpc": settings.address, "rest": settings.gateway_address})
         await stop_requested()

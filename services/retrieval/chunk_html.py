@@ -1,7 +1,7 @@
 """A chunk as HTML: its headings, paragraphs and tables, for people to look at.
 
 It is made from the stored text alone, which keeps a line for each row of a table and a blank line between
-blocks. There are eleven elements and no attribute, so that nothing in it links, loads, runs or styles; every
+blocks. There are twelve elements and no attribute, so that nothing in it links, loads, runs or styles; every
 character of the document is escaped.
 """
 
