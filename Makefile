@@ -9,14 +9,21 @@ FETCHED := .venv/.fetched
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-13s %s\n", $$1, $$2}'
 
+# What pip says of each package, as one line that counts; where no terminal is, two lines in all.
+PROGRESS = awk -v terminal=$$(test -t 2 && echo 1) ' \
+	/^Collecting / { if (terminal) printf "\r  %3d packages: %-50.50s", ++count, $$2; else ++count } \
+	/^Installing / { printf (terminal ? "\r" : "") "  %3d packages downloaded; unpacking them %-30s\n", count, ""; fflush() } \
+	{ if (terminal) fflush() }'
+
 $(READY): requirements.lock pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@echo "installing the locked packages into .venv (once)"
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@test -x $(BIN)/python || { echo "making .venv with $$($(PYTHON) --version)"; $(PYTHON) -m venv .venv; }
+	@echo "installing the locked packages into .venv (once, about a minute)"
+	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock | $(PROGRESS)
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(FETCHED): inference/fetch.py | $(READY)
+	@echo "fetching the embedding model (85 MB) and the encodings of tokens (5 MB), once"
 	@$(BIN)/clausegate fetch-model
 	@touch $@
 
