@@ -121,7 +121,7 @@ async def answer(settings: AnswerSettings) -> AsyncIterator[Services]:
             open_channel(settings.retrieval_address, settings.tls_files(), retried_services=RETRIED_SERVICES)
         )
         chat, clock = await stack.enter_async_context(_chat_and_clock(settings))
-        counters = TokenCounters(settings.tiktoken_cache_dir)
+        counters = await stack.enter_async_context(_counters(settings))
         counter = counters.of(settings.answer_model)
         reader = await stack.enter_async_context(_reader(settings))
         retrieval = RetrievalClient(
@@ -229,6 +229,17 @@ async def _chat_model(settings: AnswerSettings) -> AsyncIterator[ChatModel | Non
         yield OpenAIChat(server, settings)
     finally:
         await server.close()
+
+
+@asynccontextmanager
+async def _counters(settings: AnswerSettings) -> AsyncIterator[TokenCounters]:
+    """What counts tokens. Reading an encoding takes .3 s, which no question waits for."""
+    counters = TokenCounters(settings.tiktoken_cache_dir)
+    reading = asyncio.create_task(asyncio.to_thread(counters.of(settings.answer_model).count, ""))
+    try:
+        yield counters
+    finally:
+        await asyncio.wait([reading])
 
 
 @asynccontextmanager
