@@ -21,11 +21,11 @@ from opentelemetry.sdk.metrics.export import MetricExporter, PeriodicExportingMe
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
-from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from chassis.errors import ServiceError, StorageUnavailable
+from chassis.kept_traces import Switch
 from chassis.logs import configure_logs
 from chassis.storage import is_storage_failure
 
@@ -73,7 +73,7 @@ def telemetry(service_name: str, settings: TelemetrySettings | None = None) -> I
     configure_logs()
     settings = settings or TelemetrySettings()
     resource = resource_of(service_name)
-    sampler = None if settings.exports_traces else ALWAYS_OFF
+    sampler = None if settings.exports_traces else Switch()
     tracing = TracerProvider(sampler, resource, shutdown_on_exit=False)
     if settings.exports_traces:
         tracing.add_span_processor(BatchSpanProcessor(_span_exporter(settings)))

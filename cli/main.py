@@ -26,6 +26,7 @@ from cli import (
     searching,
     snippets,
     texts,
+    traces,
 )
 from cli.running import USAGE
 
@@ -54,6 +55,7 @@ for subject in (
     keys,
     dev_certs,
     audit,
+    traces,
     process,
 ):
     app.add_typer(subject.app)

@@ -21,6 +21,10 @@ class EmbeddedSettings(ProcessSettings):
         default="127.0.0.1:8000",
         description="Where REST is served: `host:port` or `unix:path`; empty for no REST.",
     )
+    keep_traces: bool = Field(
+        default=True,
+        description="Whether the latest traces are kept in logs/traces.jsonl, for `clausegate trace`.",
+    )
     log_queries: bool = Field(default=False, description="Whether audit records are logged as well.")
     record_model_calls: Path | None = Field(
         default=None,

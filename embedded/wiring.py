@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from chassis.folders import owned
+from chassis.kept_traces import traces_kept
 from chassis.policy import server_policy
 from chassis.server import Services, serving
 from chassis.settings import ProcessSettings
@@ -37,6 +38,8 @@ async def stack(settings: EmbeddedSettings) -> AsyncIterator[None]:
     settings = settings.model_copy(update=_own_index_key())
     async with AsyncExitStack() as running:
         running.enter_context(owned(settings.data_dir))
+        if settings.keep_traces:
+            running.enter_context(traces_kept(settings.data_dir / "logs" / "traces.jsonl"))
         policy = await running.enter_async_context(server_policy(settings))
         address = running.enter_context(_inner_address())
         services = [await running.enter_async_context(context) for context in _services(settings, address)]
