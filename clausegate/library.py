@@ -114,7 +114,8 @@ class Library(Connection):
         request = GetOriginalRequest(document_id=document_id)
         async with aclosing(self._events(self._ingest.GetOriginal, request, deadline_seconds)) as parts:
             async for part in parts:
-                yield part.data
+                if part.data:
+                    yield part.data
 
     async def get_document(self, document_id: str, *, deadline_seconds: float | None = None) -> Document:
         """A document as its live version stands in the index."""

@@ -29,6 +29,7 @@ from gateway.limits import LimitedHeads, RejectedBodies, limited
 from gateway.messages import to_json
 from gateway.observation import Observation
 from gateway.openapi import openapi_document
+from gateway.originals import original_endpoint
 from gateway.pages import pages, served
 from gateway.upload import upload_endpoint
 
@@ -75,12 +76,19 @@ def _contract_routes(contracts: Contracts, downstream: Downstream, limiter: Call
         for binding in method.bindings:
             answer = _endpoint(method, binding, downstream)
             by_path.setdefault(binding.path, {})[binding.verb] = limited(answer, limiter, method.access.load)
-    return [Route(path, _by_verb(verbs), methods=list(verbs)) for path, verbs in by_path.items()]
+    # A path that ends in a document's id takes whatever begins like it, so it is tried last.
+    paths = sorted(by_path, key=lambda path: path.endswith(":path}"))
+    return [Route(path, _by_verb(by_path[path]), methods=list(by_path[path])) for path in paths]
 
 
 def _endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoint:
     """Asks for a scope that opens the method before anything of a request's body is read."""
-    serve = _upload(method, downstream) if method.streams_requests else endpoint(method, binding, downstream)
+    if method.streams_requests:
+        serve = _upload(method, downstream)
+    elif method.sends_file:
+        serve = original_endpoint(method, downstream)
+    else:
+        serve = endpoint(method, binding, downstream)
 
     async def answer(request: Request) -> Response:
         check_access(current_caller(), method.access)

@@ -82,16 +82,16 @@ async def read_request(request: Request, method: Method, binding: Binding, limit
         fill(message, parse_json(await read_body(request, limits)))
     else:
         fill(message, query_object(message, request.query_params.multi_items()))
-    _fill_from_path(message, request.path_params)
+    fill_from_path(message, request.path_params)
     return message
 
 
-def _fill_from_path(message: Message, variables: Mapping[str, str]) -> None:
+def fill_from_path(message: Message, variables: Mapping[str, str]) -> None:
     """Set the fields that the path names. A body may repeat them, but not say anything else."""
     named = type(message)()
     fill(named, dict(variables))
     for field, value in named.ListFields():
-        if getattr(message, field.name) not in ("", value):
+        if getattr(message, field.name) not in (field.default_value, value):
             raise InvalidInput("Must be left out, or equal to the path's.", field=json_name(field))
     message.MergeFrom(named)
 

@@ -88,6 +88,11 @@ class Method:
         return f"/{self.service}/{self.name}"
 
     @property
+    def sends_file(self) -> bool:
+        """Whether what it streams is a file: what the file is first, then its bytes."""
+        return self.streams_responses and "data" in self.response_type.fields_by_name
+
+    @property
     def area(self) -> str:
         """The area that serves it: `ingest`, `retrieval` or `answer`."""
         return self.service.split(".")[1]

@@ -45,6 +45,18 @@ class MethodNotAllowed(RouteNotFound):
         self.allowed = allowed
 
 
+class RangeNotSatisfiable(InvalidInput):
+    """No byte of the file is within the range."""
+
+    reason = "INVALID_FIELD"
+
+    def __init__(self, size_bytes: int) -> None:
+        super().__init__(
+            f"The file has {size_bytes:,} bytes, and none of them is in the range.", field="Range"
+        )
+        self.size_bytes = size_bytes
+
+
 class HeadTooLarge(InvalidInput):
     """The line and headers of the request exceed `GatewaySettings.max_head_bytes`."""
 

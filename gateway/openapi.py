@@ -12,6 +12,7 @@ from gateway.contracts import VARIABLE, Binding, Contracts, Method
 from gateway.forms import FILE_FIELD, TEXT_FIELDS
 from gateway.messages import is_object, json_name
 from gateway.openapi_access import FAILED, UNRESTRICTED, failures, requirements, schemes
+from gateway.openapi_files import FILE_PARAMETERS, FILE_RESPONSES
 from gateway.problems import PROBLEM_TYPE
 from gateway.schemas import Schema, described_choice, field_schema, reference, schemas_of
 from gateway.sse import EVENT_STREAM
@@ -87,7 +88,7 @@ def _operation(contracts: Contracts, method: Method, binding: Binding, number: i
         "summary": re.split(r"(?<=[.:;])\s", comment, maxsplit=1)[0].rstrip(".:;"),
         "description": comment,
         "parameters": [*_parameters(contracts, method, binding), {"$ref": "#/components/parameters/Timeout"}],
-        "responses": {"200": _success(contracts, method), **FAILED},
+        "responses": {**_successes(contracts, method), **FAILED},
         "security": requirements(method.access),
     }
     if method.streams_requests:
@@ -104,9 +105,11 @@ def _operation(contracts: Contracts, method: Method, binding: Binding, number: i
 
 
 def _parameters(contracts: Contracts, method: Method, binding: Binding) -> Iterator[Schema]:
+    if method.sends_file:
+        yield from FILE_PARAMETERS
     for field in _fields(method):
         in_path = field.name in binding.path_fields
-        if not in_path and (binding.has_body or is_object(field)):
+        if not in_path and (binding.has_body or is_object(field) or method.sends_file):
             continue
         schema = field_schema(field, contracts.comments)
         description = schema.pop("description")
@@ -119,6 +122,10 @@ def _parameters(contracts: Contracts, method: Method, binding: Binding) -> Itera
             "description": description,
             "schema": schema,
         }
+
+
+def _successes(contracts: Contracts, method: Method) -> Schema:
+    return FILE_RESPONSES if method.sends_file else {"200": _success(contracts, method)}
 
 
 def _success(contracts: Contracts, method: Method) -> Schema:
@@ -165,7 +172,7 @@ def _event_schema(name: str, content: Schema, description: str) -> Schema:
 
 def _events(method: Method) -> Iterator[FieldDescriptor]:
     """The fields of a stream's messages that become events; the last is the whole result."""
-    if method.streams_responses:
+    if method.streams_responses and not method.sends_file:
         yield from (field for field in method.response_type.fields if field.name != NOT_AN_EVENT)
 
 

@@ -15,7 +15,7 @@ from chassis.errors import InternalError, ServiceError, UpstreamError
 from chassis.limits.deadlines import TooSlow
 from chassis.telemetry import current_trace_id
 from clausegate.errors import json_path
-from gateway.errors import BodyTooLarge, HeadTooLarge, MethodNotAllowed, RouteNotFound
+from gateway.errors import BodyTooLarge, HeadTooLarge, MethodNotAllowed, RangeNotSatisfiable, RouteNotFound
 from gateway.messages import shown, to_json
 
 PROBLEM_TYPE = "application/problem+json"
@@ -56,6 +56,7 @@ STATUS_OF_ERROR: Mapping[type[ServiceError], int] = {
     TooSlow: 408,
     HeadTooLarge: 431,
     MethodNotAllowed: 405,
+    RangeNotSatisfiable: 416,
 }
 
 
@@ -107,6 +108,8 @@ def problem_response(error: ServiceError) -> Response:
         headers["Connection"] = "close"  # the rest of the body is not waited for
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = error.allowed
+    if isinstance(error, RangeNotSatisfiable):
+        headers["Content-Range"] = f"bytes */{error.size_bytes}"
     return Response(to_json(problem_of(error)), status_of(error), headers, PROBLEM_TYPE)
 
 

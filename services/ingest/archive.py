@@ -70,9 +70,9 @@ class Archive:
         """
         await asyncio.to_thread(self._release, tenant, document_id, but)
 
-    async def read(self, tenant: str, content_sha256: str) -> AsyncGenerator[bytes, None]:
-        """Yield an original in pieces of at most 1 MiB. Raises `DocumentNotFound`, and, before
-        the first piece, `OriginalDamaged`.
+    async def read(self, tenant: str, content_sha256: str, start: int = 0) -> AsyncGenerator[bytes, None]:
+        """Yield an original from byte `start` on, in pieces of at most 1 MiB. Raises `DocumentNotFound`, and,
+        before the first piece, `OriginalDamaged`.
 
         The file stays readable to its end when it is released meanwhile.
         """
@@ -87,7 +87,7 @@ class Archive:
                 raise OriginalDamaged(
                     "The archived original is damaged: ingest the file again.", field="document_id"
                 )
-            file.seek(0)
+            file.seek(start)
             while data := await asyncio.to_thread(file.read, PIECE_BYTES):
                 yield data
 

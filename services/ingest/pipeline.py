@@ -176,14 +176,6 @@ class Pipeline:
             raise DocumentNotFound("The document is neither indexed nor archived.", field="document_id")
         return originals[document_id]
 
-    async def original(self, tenant: str, document_id: str) -> AsyncIterator[bytes]:
-        """Yield the bytes of the visible version. Raises `DocumentNotFound`."""
-        live = await self._index.find(document_id)
-        if live is None:
-            raise DocumentNotFound("The document is not indexed.", field="document_id")
-        async for data in self._archive.read(tenant, live.content_sha256):
-            yield data
-
     def _check(self, announced: Announcement) -> None:
         if not _SHA256.fullmatch(announced.content_sha256):
             raise InvalidInput("Must be 64 lower-case hexadecimal digits.", field="content_sha256")

@@ -14,6 +14,7 @@ from clausegate.ingest.v1 import ingest_service_pb2_grpc
 from corpus.codec import to_message
 from services.ingest.addresses import DocumentAddress
 from services.ingest.measuring import counted
+from services.ingest.originals import OriginalFile, Originals, Part
 from services.ingest.pipeline import Announcement, Pipeline
 from services.ingest.records import Event, Progress, Receipt, SendBytes
 
@@ -25,10 +26,11 @@ Context = grpc.aio.ServicerContext[object, object]
 
 
 class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
-    """Serves one pipeline."""
+    """Serves one pipeline, and what it has archived."""
 
-    def __init__(self, pipeline: Pipeline) -> None:
+    def __init__(self, pipeline: Pipeline, originals: Originals) -> None:
         self._pipeline = pipeline
+        self._originals = originals
 
     async def IngestDocument(  # noqa: N802
         self, request_iterator: Requests, context: Context
@@ -83,9 +85,12 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
         self, request: wire.GetOriginalRequest, context: Context
     ) -> AsyncIterator[wire.GetOriginalResponse]:
         """Send a file's bytes back."""
-        document_id = _required(request.document_id)
-        async for data in self._pipeline.original(current_caller().tenant, document_id):
-            yield wire.GetOriginalResponse(data=data)
+        document_id, part = _required(request.document_id), Part(request.offset, request.length)
+        async for sent in self._originals.read(current_caller().tenant, document_id, part):
+            if isinstance(sent, OriginalFile):
+                yield wire.GetOriginalResponse(file=to_message(sent, wire.OriginalFile))
+            else:
+                yield wire.GetOriginalResponse(data=sent)
 
 
 async def _announcement(requests: Requests) -> Announcement:

@@ -12,6 +12,7 @@ from clausegate.ingest.v1 import ingest_service_pb2, ingest_service_pb2_grpc
 from services.ingest.archive import Archive
 from services.ingest.chunking import ChunkLimits
 from services.ingest.index_client import READ_SERVICES, IndexClient
+from services.ingest.originals import Originals
 from services.ingest.parsing.limits import ParsingLimits
 from services.ingest.parsing.pool import ChildLimits, parser_pool
 from services.ingest.pipeline import Pipeline, PipelineLimits
@@ -42,8 +43,9 @@ async def ingest(settings: IngestSettings) -> AsyncIterator[Services]:
             open_channel(settings.retrieval_address, settings.tls_files(), retried_services=READ_SERVICES)
         )
         index = IndexClient(channel, settings.read_deadline_seconds, settings.index_deadline_seconds, keys)
-        pipeline = Pipeline(_pipeline_limits(settings), parsers, index, Archive(folder), spool)
-        servicer = IngestServicer(pipeline)
+        archive = Archive(folder)
+        pipeline = Pipeline(_pipeline_limits(settings), parsers, index, archive, spool)
+        servicer = IngestServicer(pipeline, Originals(archive, index))
         await stack.enter_async_context(pipeline.report.kept_up())
         yield Services(
             names=(SERVICE,),

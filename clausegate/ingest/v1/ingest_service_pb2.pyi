@@ -412,36 +412,87 @@ Global___ListOriginalsResponse: typing_extensions.TypeAlias = ListOriginalsRespo
 
 @typing.final
 class GetOriginalRequest(google.protobuf.message.Message):
-    """Names the document to send back."""
+    """Names the document to send back, and which part of it."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    OFFSET_FIELD_NUMBER: builtins.int
+    LENGTH_FIELD_NUMBER: builtins.int
     document_id: builtins.str
     """See `Document.document_id`. Required."""
+    offset: builtins.int
+    """The first byte wanted, from 0. Below 0 it counts from the end, -500 for the last 500 bytes; what lies before the
+    file is left out. At or beyond the end no `data` follows.
+    """
+    length: builtins.int
+    """How many bytes are wanted at most. Unset or 0 means all that are left; below 0 is INVALID_ARGUMENT."""
     def __init__(
         self,
         *,
         document_id: builtins.str = ...,
+        offset: builtins.int = ...,
+        length: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["document_id", b"document_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["document_id", b"document_id", "length", b"length", "offset", b"offset"]) -> None: ...
 
 Global___GetOriginalRequest: typing_extensions.TypeAlias = GetOriginalRequest
 
 @typing.final
+class OriginalFile(google.protobuf.message.Message):
+    """What an original is."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CONTENT_SHA256_FIELD_NUMBER: builtins.int
+    SIZE_BYTES_FIELD_NUMBER: builtins.int
+    FILE_NAME_FIELD_NUMBER: builtins.int
+    FORMAT_FIELD_NUMBER: builtins.int
+    OFFSET_FIELD_NUMBER: builtins.int
+    content_sha256: builtins.str
+    """SHA-256 of all its bytes, 64 lower-case hexadecimal digits."""
+    size_bytes: builtins.int
+    """All its bytes, whatever part was asked for."""
+    file_name: builtins.str
+    """The last part of the document's path."""
+    format: clausegate.corpus.v1.document_pb2.DocumentFormat.ValueType
+    """What it was read as."""
+    offset: builtins.int
+    """Where the first byte of `data` stands in it; `size_bytes` when no byte was asked for that it has."""
+    def __init__(
+        self,
+        *,
+        content_sha256: builtins.str = ...,
+        size_bytes: builtins.int = ...,
+        file_name: builtins.str = ...,
+        format: clausegate.corpus.v1.document_pb2.DocumentFormat.ValueType = ...,
+        offset: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["content_sha256", b"content_sha256", "file_name", b"file_name", "format", b"format", "offset", b"offset", "size_bytes", b"size_bytes"]) -> None: ...
+
+Global___OriginalFile: typing_extensions.TypeAlias = OriginalFile
+
+@typing.final
 class GetOriginalResponse(google.protobuf.message.Message):
-    """A part of the file."""
+    """One message of a file that is sent back."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     DATA_FIELD_NUMBER: builtins.int
+    FILE_FIELD_NUMBER: builtins.int
     data: builtins.bytes
-    """The next bytes, in order; at most 1 MiB a message."""
+    """The next bytes, in order; at most 1 MiB a message. Empty in the first message."""
+    @property
+    def file(self) -> Global___OriginalFile:
+        """What the file is; in the first message alone."""
+
     def __init__(
         self,
         *,
         data: builtins.bytes = ...,
+        file: Global___OriginalFile | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["data", b"data"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["file", b"file"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["data", b"data", "file", b"file"]) -> None: ...
 
 Global___GetOriginalResponse: typing_extensions.TypeAlias = GetOriginalResponse

@@ -103,8 +103,10 @@ class IngestServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetOriginal(self, request, context):
-        """The file's bytes as they were ingested, in order. NOT_FOUND when the document is not indexed or its original is
-        not archived; DATA_LOSS, before any byte, when it is damaged.
+        """The file's bytes as they were ingested: `file` first, then `data` in order. NOT_FOUND when the document is not
+        indexed or its original is not archived; DATA_LOSS, before any byte, when it is damaged. Over REST the response is
+        the file itself, by its SHA-256 as ETag, or the part that `Range` asks for; `download=true` has a browser save it
+        and not show it. HTML and Markdown are sent as plain text: no browser runs what a document holds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

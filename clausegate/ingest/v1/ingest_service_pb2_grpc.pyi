@@ -179,8 +179,10 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
     """The documents whose originals are archived and that the index is to show, whether or not it does; ordered by id."""
 
     GetOriginal: _IngestServiceGetOriginalType
-    """The file's bytes as they were ingested, in order. NOT_FOUND when the document is not indexed or its original is
-    not archived; DATA_LOSS, before any byte, when it is damaged.
+    """The file's bytes as they were ingested: `file` first, then `data` in order. NOT_FOUND when the document is not
+    indexed or its original is not archived; DATA_LOSS, before any byte, when it is damaged. Over REST the response is
+    the file itself, by its SHA-256 as ETag, or the part that `Range` asks for; `download=true` has a browser save it
+    and not show it. HTML and Markdown are sent as plain text: no browser runs what a document holds.
     """
 
 IngestServiceAsyncStub: typing_extensions.TypeAlias = IngestServiceStub[
@@ -257,8 +259,10 @@ class IngestServiceServicer(metaclass=abc.ABCMeta):
         request: clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse], collections.abc.AsyncIterator[clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse]]:
-        """The file's bytes as they were ingested, in order. NOT_FOUND when the document is not indexed or its original is
-        not archived; DATA_LOSS, before any byte, when it is damaged.
+        """The file's bytes as they were ingested: `file` first, then `data` in order. NOT_FOUND when the document is not
+        indexed or its original is not archived; DATA_LOSS, before any byte, when it is damaged. Over REST the response is
+        the file itself, by its SHA-256 as ETag, or the part that `Range` asks for; `download=true` has a browser save it
+        and not show it. HTML and Markdown are sent as plain text: no browser runs what a document holds.
         """
 
 def add_IngestServiceServicer_to_server(servicer: IngestServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...
