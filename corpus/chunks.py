@@ -76,6 +76,8 @@ class Chunk:
     context_after: tuple[ContextPart, ...] = ()
     """Conditions after those lists, in the order of the document."""
     doubts: tuple[TextDoubt, ...] = ()
+    layout: bytes = b""
+    """Where the words of the chunk, and of what governs it, stand on the pages of a PDF (`corpus.layout`)."""
     digest: str = ""
     """Hash of all but this and `indexed_at`, as ingest made it; empty for what earlier releases indexed."""
     indexed_at: datetime | None = None

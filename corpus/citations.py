@@ -55,6 +55,17 @@ class Highlight:
 
 
 @dataclass(frozen=True, slots=True)
+class QuoteBox:
+    """A rectangle around words on one line of a page, in points, see `clausegate.corpus.v1.QuoteBox`."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
 class Citation:
     """A verbatim quote and where it stands, see `clausegate.corpus.v1.Citation`."""
 
@@ -79,3 +90,5 @@ class Citation:
     """What people call the document; empty only in citations that were made before documents had labels."""
     highlights: tuple[Highlight, ...] = ()
     """What of the quote answers the question; empty for most."""
+    boxes: tuple[QuoteBox, ...] = ()
+    """Where the words of `parts` stand on the pages of a PDF, a rectangle for each line."""

@@ -131,6 +131,16 @@ class Asker:
 
         return await in_order(texts, check, self.concurrency, "checks")
 
+    async def citations(self, questions: Sequence[Asked]) -> list[Citation]:
+        """What all answers cite, definitions too; without the gate."""
+
+        async def ask(asked: Asked) -> Sequence[Citation]:
+            response = await self.client.query(asked.text, document_ids=asked.document_ids, gate=False)
+            return response.citations
+
+        answers = await in_order(questions, ask, self.concurrency, "queries")
+        return [citation for citations in answers for citation in citations]
+
     async def _search(self, asked: Asked) -> list[FoundChunk]:
         response = await self.client.search(asked.text, document_ids=asked.document_ids, top_k=POOL)
         chunks = [candidate.chunk for candidate in response.candidates]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evals import experiments
+from evals import boxes, experiments
 from evals.asking import Asker
 from evals.corpora import (
     EXAMPLES,
@@ -161,6 +161,9 @@ PLAN = {
     ),
     "pdf-pages": Experiment(
         "CUAD as PDF, pages of citations", "cuad_pdf", _answerable(_pdf), experiments.pages, answers=True
+    ),
+    "boxes": Experiment(
+        "CUAD as PDF, words under the boxes of citations", "cuad_pdf", _pdf, boxes.measure, answers=True
     ),
 }
 """In the order of the report."""

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from corpus.chunks import TextDoubt
 from corpus.documents import DocumentFormat
+from corpus.layout import PlacedLine
 from corpus.spans import Span
 
 
@@ -85,5 +86,7 @@ class ExtractedDocument:
     """Marks of footnotes and references that were left out of `text`."""
     running_lines: int = 0
     """Lines of running headers and footers that were left out of `text`."""
+    lines: tuple[PlacedLine, ...] = ()
+    """Where the words of a PDF stand on its pages, in the order of the text; empty for other formats."""
     guessed_encoding: str = ""
     """The encoding of a text file that does not say it and is not UTF-8; the name is the WHATWG's."""

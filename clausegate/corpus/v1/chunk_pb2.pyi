@@ -140,6 +140,7 @@ class Chunk(google.protobuf.message.Message):
     CONTEXT_AFTER_FIELD_NUMBER: builtins.int
     DOUBTS_FIELD_NUMBER: builtins.int
     HTML_FIELD_NUMBER: builtins.int
+    LAYOUT_FIELD_NUMBER: builtins.int
     DIGEST_FIELD_NUMBER: builtins.int
     chunk_id: builtins.str
     """Deterministic UUID of (document, generation, ordinal), in its canonical text form: version 5 in the namespace
@@ -177,6 +178,11 @@ class Chunk(google.protobuf.message.Message):
     of a table that began before the chunk from `table_header`. Nothing else of the file: no fonts, no merged cells, no
     images. Every character of the document is escaped; there are no attributes, so no links, styles or scripts. A
     line break within a paragraph is a line break.
+    """
+    layout: builtins.bytes
+    """Where the words of `text`, and of what governs it, stand on the pages of a PDF: for the product alone, which makes
+    `Citation.boxes` of it. Its form may change with any release. Empty for other formats, and for a version that was
+    indexed before releases kept it.
     """
     digest: builtins.str
     """SHA-256 of this message as it is serialised without this field, `html` and `indexed_at`, fields in the order of their
@@ -256,9 +262,10 @@ class Chunk(google.protobuf.message.Message):
         context_after: collections.abc.Iterable[Global___ContextPart] | None = ...,
         doubts: collections.abc.Iterable[Global___TextDoubt] | None = ...,
         html: builtins.str = ...,
+        layout: builtins.bytes = ...,
         digest: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["indexed_at", b"indexed_at", "span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["alias", b"alias", "chunk_id", b"chunk_id", "content_sha256", b"content_sha256", "context_after", b"context_after", "context_before", b"context_before", "digest", b"digest", "document_id", b"document_id", "doubts", b"doubts", "generation", b"generation", "heading_chain", b"heading_chain", "html", b"html", "indexed_at", b"indexed_at", "is_definitions", b"is_definitions", "ordinal", b"ordinal", "pages", b"pages", "section", b"section", "sections", b"sections", "sentences", b"sentences", "source", b"source", "span", b"span", "table_header", b"table_header", "text", b"text", "title", b"title", "word_count", b"word_count"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["alias", b"alias", "chunk_id", b"chunk_id", "content_sha256", b"content_sha256", "context_after", b"context_after", "context_before", b"context_before", "digest", b"digest", "document_id", b"document_id", "doubts", b"doubts", "generation", b"generation", "heading_chain", b"heading_chain", "html", b"html", "indexed_at", b"indexed_at", "is_definitions", b"is_definitions", "layout", b"layout", "ordinal", b"ordinal", "pages", b"pages", "section", b"section", "sections", b"sections", "sentences", b"sentences", "source", b"source", "span", b"span", "table_header", b"table_header", "text", b"text", "title", b"title", "word_count", b"word_count"]) -> None: ...
 
 Global___Chunk: typing_extensions.TypeAlias = Chunk

@@ -160,6 +160,43 @@ class Highlight(google.protobuf.message.Message):
 Global___Highlight: typing_extensions.TypeAlias = Highlight
 
 @typing.final
+class QuoteBox(google.protobuf.message.Message):
+    """A rectangle around words of a quote on one line of a page of a PDF. Lengths are points (1/72 inch), to the tenth.
+    They are measured from the upper left corner of the page as it is shown, cut to its crop box and turned as the file
+    says, to the right and down: `RenderPage` says how wide and high that is, and draws the rectangles.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    PAGE_FIELD_NUMBER: builtins.int
+    LEFT_FIELD_NUMBER: builtins.int
+    TOP_FIELD_NUMBER: builtins.int
+    RIGHT_FIELD_NUMBER: builtins.int
+    BOTTOM_FIELD_NUMBER: builtins.int
+    page: builtins.int
+    """The page, from 1."""
+    left: builtins.float
+    """From the left edge of the page to the first of the words."""
+    top: builtins.float
+    """From the upper edge of the page to the top of the line."""
+    right: builtins.float
+    """From the left edge of the page to the end of the last of the words; above `left`."""
+    bottom: builtins.float
+    """From the upper edge of the page to the bottom of the line; above `top`."""
+    def __init__(
+        self,
+        *,
+        page: builtins.int = ...,
+        left: builtins.float = ...,
+        top: builtins.float = ...,
+        right: builtins.float = ...,
+        bottom: builtins.float = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["bottom", b"bottom", "left", b"left", "page", b"page", "right", b"right", "top", b"top"]) -> None: ...
+
+Global___QuoteBox: typing_extensions.TypeAlias = QuoteBox
+
+@typing.final
 class Citation(google.protobuf.message.Message):
     """A verbatim quote and where it stands. Code has found every part of it in the stored text of the document."""
 
@@ -181,6 +218,7 @@ class Citation(google.protobuf.message.Message):
     PARTS_FIELD_NUMBER: builtins.int
     DOCUMENT_LABEL_FIELD_NUMBER: builtins.int
     HIGHLIGHTS_FIELD_NUMBER: builtins.int
+    BOXES_FIELD_NUMBER: builtins.int
     number: builtins.int
     """Position in the answer's list of citations, from 1, in order of first use."""
     document: builtins.str
@@ -238,6 +276,14 @@ class Citation(google.protobuf.message.Message):
         means, and in citations that were made before quotes had them.
         """
 
+    @property
+    def boxes(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___QuoteBox]:
+        """Where the words of all `parts` stand on the pages of a PDF, in their order: a rectangle for each line, several where
+        a line has wide gaps, as between the cells of a table. Whole words: where a part begins or ends within one, all of
+        it is within. Empty for other formats, for a version that was indexed before releases kept where words stand (until
+        `clausegate reindex --originals`), and in citations that were made before they had boxes.
+        """
+
     def __init__(
         self,
         *,
@@ -257,9 +303,10 @@ class Citation(google.protobuf.message.Message):
         parts: collections.abc.Iterable[Global___QuotePart] | None = ...,
         document_label: builtins.str = ...,
         highlights: collections.abc.Iterable[Global___Highlight] | None = ...,
+        boxes: collections.abc.Iterable[Global___QuoteBox] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "last_page", b"last_page", "page", b"page", "span", b"span"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "certificate", b"certificate", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "document", b"document", "document_label", b"document_label", "highlights", b"highlights", "last_page", b"last_page", "match_level", b"match_level", "number", b"number", "page", b"page", "parts", b"parts", "quote", b"quote", "section", b"section", "source", b"source", "span", b"span", "title", b"title"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_last_page", b"_last_page", "_page", b"_page", "boxes", b"boxes", "certificate", b"certificate", "chunk_alias", b"chunk_alias", "chunk_id", b"chunk_id", "document", b"document", "document_label", b"document_label", "highlights", b"highlights", "last_page", b"last_page", "match_level", b"match_level", "number", b"number", "page", b"page", "parts", b"parts", "quote", b"quote", "section", b"section", "source", b"source", "span", b"span", "title", b"title"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_last_page", b"_last_page"]) -> typing.Literal["last_page"] | None: ...
     @typing.overload

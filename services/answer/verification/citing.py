@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from chassis.errors import Conflict
 from corpus.chunks import Chunk, TextDoubtKind
-from corpus.citations import Certificate, Citation, Highlight, MatchLevel, QuotePart
+from corpus.citations import Certificate, Citation, Highlight, MatchLevel, QuoteBox, QuotePart
 from corpus.definitions import Definition
 from corpus.documents import Document
 from corpus.labels import labels_of
+from corpus.layout import SCALE, rectangles
 from corpus.spans import Span
 from services.answer.answers import Note, NoteKind
 from services.answer.breaks import after, before, reach
@@ -112,6 +113,17 @@ class Stored:
     def doubts(self) -> tuple[TextDoubtKind, ...]:
         """Why its text may not be what the file shows."""
         return doubts_in((self.before, self.chunk, self.after), self.parts)
+
+    @property
+    def boxes(self) -> tuple[QuoteBox, ...]:
+        """Where all of it stands on the pages of a PDF."""
+        layouts = [chunk.layout for chunk in (self.before, self.chunk, self.after) if chunk]
+        return tuple(
+            QuoteBox(
+                place.page, place.left / SCALE, place.top / SCALE, place.right / SCALE, place.bottom / SCALE
+            )
+            for place in rectangles(layouts, [part.span for part in self.parts])
+        )
 
     @property
     def says_something(self) -> bool:
@@ -257,6 +269,7 @@ class Citations:
             parts=found.parts,
             document_label=self.labels[chunk.document_id],
             highlights=highlights,
+            boxes=found.boxes,
         )
         return self._signer.sign(citation)
 

@@ -19,6 +19,8 @@ from corpus.citations import Citation
 
 DOMAIN = b"clausegate.citation.v1\n"
 """Goes before what is signed, so that whatever else a key may sign is never taken for a citation."""
+LATER = ("parts", "document_label", "highlights", "boxes")
+"""Fields of a citation that earlier releases did not have."""
 _KEY = re.compile(r"(?P<key_id>[A-Za-z0-9][A-Za-z0-9._-]{0,63}):(?P<secret>[0-9A-Fa-f]{64})")
 _SNAKE = re.compile(r"_([a-z0-9])")
 
@@ -105,14 +107,14 @@ def canonical(citation: Citation) -> bytes:
     """What is signed: the citation's proto3 JSON as RFC 8785 writes it, without number and signature.
 
     Sorted keys, no white space, UTF-8; fields without a value (`page` where the format has none) are absent.
-    So are `parts`, `document_label` and `highlights` where there are none: citations that were signed before
-    they had them stay valid.
+    So are `parts`, `document_label`, `highlights` and `boxes` where there are none: citations that were
+    signed before they had them stay valid.
     """
     fields = asdict(citation)
     del fields["number"], fields["certificate"]["signature"]
-    fields |= {name: fields[name] or None for name in ("parts", "document_label", "highlights")}
+    fields |= {name: fields[name] or None for name in LATER}
     fields["match_level"] = f"MATCH_LEVEL_{citation.match_level.name}"
-    # Our values are strings and integers only, for which this is RFC 8785.
+    # Our values are strings, integers and tenths of points, for which this is RFC 8785.
     text = json.dumps(_as_json(fields), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return text.encode()
 
@@ -125,6 +127,8 @@ def _as_json(value: object) -> object:
             for name, inner in value.items()
             if inner is not None
         }
+    if isinstance(value, float) and value.is_integer():
+        return int(value)  # 72.0 is written 72
     return [_as_json(inner) for inner in value] if isinstance(value, tuple | list) else value
 
 

@@ -20,6 +20,7 @@ from os.path import commonprefix
 from corpus.chunks import Chunk, ContextPart, TextDoubt, TextDoubtKind
 from corpus.documents import DocumentId, Generation, Version
 from corpus.ids import chunk_id_of
+from corpus.layout import PlacedLine, cut_lines, encode
 from corpus.spans import PageSpan, SectionSpan, Span, has_words
 from services.ingest import headings, terms
 from services.ingest.chunking import lists, packing
@@ -164,6 +165,7 @@ class _Writer:
         text = self._document.text[span.start : span.end]
         chain = self._chain([unit.section for unit in units[place.own : place.end]])
         before, after = self._context(units, place)
+        told = {span, *(part.span for part in (*before, *after) if part.span not in span)}
         return Chunk(
             chunk_id=chunk_id_of(origin.version, ordinal),
             alias=f"{origin.source}__{origin.path}_{ordinal}",
@@ -185,7 +187,8 @@ class _Writer:
             generation=origin.generation,
             context_before=before,
             context_after=after,
-            doubts=self._doubts({span, *(part.span for part in (*before, *after) if part.span not in span)}),
+            doubts=self._doubts(told),
+            layout=encode(self._lines(told)),
         )
 
     def _context(
@@ -230,6 +233,16 @@ class _Writer:
             ]
         }
         return tuple(sorted(found, key=_start))
+
+    def _lines(self, spans: Iterable[Span]) -> Iterator[PlacedLine]:
+        """Where the words at these spans stand, in the order of the text, no word twice."""
+        lines, known = self._document.lines, 0
+        for span in sorted(spans, key=lambda span: span.start):
+            start = max(known, span.start)
+            first = bisect_right(lines, start, key=lambda line: line.words[-1].end)
+            last = bisect_left(lines, span.end, key=lambda line: line.words[0].start)
+            yield from cut_lines(lines[first:last], Span(start, span.end))
+            known = max(known, span.end)
 
     def _headers(self, units: Sequence[Unit]) -> tuple[ContextPart, ...]:
         """The header row of every table that the chunk holds rows of, wherever it stands."""

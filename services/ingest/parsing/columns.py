@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import count, pairwise
 
 from services.ingest.parsing.layout import ACROSS, Fragment, Row, is_wrapped, lines_of, row_of
+from services.ingest.parsing.placing import all_of
 from services.ingest.sentences import reads_on
 
 Line = list[Fragment]
@@ -220,7 +221,9 @@ def _table_row(cells: Sequence[list[Line]]) -> Row:
     pieces = [piece for line in cells for cell in line for piece in cell]
     row = row_of(pieces, ACROSS)
     sides = [[piece for cell in side for piece in cell] for side in zip(*cells, strict=True)]
-    row.text = " ".join([row_of(line, ACROSS).text for side in sides for line in lines_of(side)])
+    parts = [row_of(line, ACROSS) for side in sides for line in lines_of(side)]
+    row.text = " ".join([part.text for part in parts])
+    row.words = all_of(part.words for part in parts)
     row.doubtful = False
     return row
 

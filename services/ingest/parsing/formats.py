@@ -36,8 +36,8 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
 PDF_HEADER_WITHIN = 1024
 """Bytes; PDF readers accept the header anywhere in these."""
 
-PARSER_VERSION = "7"
-"""Goes into the generation: raise it with every change that alters extracted text or blocks."""
+PARSER_VERSION = "8"
+"""Goes into the generation: raise it with every change that alters extracted text, blocks or lines."""
 
 Progress = Callable[[int, int], None]
 """Called with pages or elements done and in all."""

@@ -11,13 +11,16 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from corpus.chunks import TextDoubt, TextDoubtKind
+from corpus.layout import PlacedLine
 from corpus.spans import Span
 from services.ingest import markers
 from services.ingest.documents import BlockKind, Page
 from services.ingest.parsing.building import TextBuilder
 from services.ingest.parsing.layout import ACROSS, FULL_ROW, MARGIN, Paragraph, Row, carries_on, is_wrapped
+from services.ingest.parsing.placing import Words, place
 from services.ingest.parsing.tables import Table
 from services.ingest.sentences import reads_on
 from services.ingest.vocabulary import VERBS
@@ -42,6 +45,8 @@ class Piece:
     page: int
     """From 1."""
     content: Paragraph | Table
+    runs_down: bool = False
+    """Whether the lines of its page run down the page as it is shown."""
 
     @property
     def is_margin(self) -> bool:
@@ -198,10 +203,11 @@ def write(builder: TextBuilder, passages: Iterator[list[Piece]], page_count: int
     """Write passages in order; the pages tile the text."""
     ends = [0] * (page_count + 1)
     doubts: list[TextDoubt] = []
+    lines: list[PlacedLine] = []
     reached = 0
     for passage in passages:
         for index, piece in enumerate(passage):
-            _write_piece(builder, piece, goes_on=index > 0)
+            lines += _write_piece(builder, piece, goes_on=index > 0)
             reached = max(reached, piece.page)
             ends[reached] = builder.length
         if builder.blocks and any(map(_is_doubtful, passage)):
@@ -212,7 +218,7 @@ def write(builder: TextBuilder, passages: Iterator[list[Piece]], page_count: int
         end = max(start, ends[number])
         pages.append(Page(number, Span(start, end)))
         start = end
-    return Written(tuple(pages), tuple(doubts))
+    return Written(tuple(pages), tuple(doubts), tuple(lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,19 +227,33 @@ class Written:
 
     pages: tuple[Page, ...]
     doubts: tuple[TextDoubt, ...]
+    lines: tuple[PlacedLine, ...]
 
 
 def _is_doubtful(piece: Piece) -> bool:
     return isinstance(piece.content, Paragraph) and any(row.doubtful for row in piece.content.rows)
 
 
-def _write_piece(builder: TextBuilder, piece: Piece, *, goes_on: bool) -> None:
+def _write_piece(builder: TextBuilder, piece: Piece, *, goes_on: bool) -> Iterator[PlacedLine]:
+    """Write a piece, and tell where its words stand."""
     content = piece.content
     if isinstance(content, Table):
         for index, row in enumerate(content.rows):
             is_header = index == 0 and content.has_header
-            builder.add(BlockKind.TABLE_HEADER if is_header else BlockKind.TABLE_ROW, row)
+            kind = BlockKind.TABLE_HEADER if is_header else BlockKind.TABLE_ROW
+            yield from _placed(builder, piece, content.words[index], partial(builder.add, kind, row))
     elif goes_on:
-        builder.extend(content.text)
+        yield from _placed(builder, piece, content.words, partial(builder.extend, content.text))
     else:
-        builder.add(BlockKind.PARAGRAPH, content.text, style=content.style)
+        add = partial(builder.add, BlockKind.PARAGRAPH, content.text, style=content.style)
+        yield from _placed(builder, piece, content.words, add)
+
+
+def _placed(
+    builder: TextBuilder, piece: Piece, words: Words, write: Callable[[], None]
+) -> Iterator[PlacedLine]:
+    before = builder.length
+    write()
+    if builder.length > before:
+        text = builder.tail()
+        yield from place(text, builder.length - len(text), words, piece.page, runs_down=piece.runs_down)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from services.ingest.documents import Style
+from services.ingest.parsing.placing import Words, all_of
 from services.ingest.parsing.raised import LOWERED, RAISED, SMALL, label
 from services.ingest.sentences import reads_on
 
@@ -29,6 +30,8 @@ class Fragment:
     """Font size of its first span."""
     text: str
     bold_characters: int
+    words: Words = field(default_factory=Words)
+    """The same words as they are drawn."""
 
 
 @dataclass(slots=True)
@@ -49,6 +52,8 @@ class Row:
     """Whether each of several cells holds enough words to be part of a sentence."""
     doubtful: bool = False
     """Whether it may have to be read in another order."""
+    words: Words = field(default_factory=Words)
+    """What its text is made of, as it is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,11 @@ class Paragraph:
         """Its rows, a line each."""
         return "\n".join([row.text for row in self.rows])
 
+    @property
+    def words(self) -> Words:
+        """What its text is made of, as it is drawn."""
+        return all_of(row.words for row in self.rows)
+
 
 MARGIN = -1
 """The column of running heads and the like; they belong to no paragraph of the text."""
@@ -76,15 +86,19 @@ LONG_CELL = 5
 """Spaces in each of two cells that may be parts of two sentences; shorter cells are names and amounts."""
 
 
-def merge_spans(spans: Iterable[tuple[int, int, int, int, bool, str]]) -> list[Fragment]:
+def merge_spans(
+    spans: Iterable[tuple[int, int, int, int, bool, str]], drawn: Iterable[Words]
+) -> list[Fragment]:
     """Join spans (left, right, baseline, size, bold, text), in drawing order, that touch on one baseline.
+
+    `drawn` are the words of each.
 
     Spans without a visible character only separate. A gap of more than .8 of the font size separates too.
     """
     fragments: list[Fragment] = []
     last: Fragment | None = None
     spaced = False
-    for left, right, baseline, size, bold, text in spans:
+    for (left, right, baseline, size, bold, text), boxes in zip(spans, drawn, strict=True):
         words = " ".join(text.split())
         if not words:
             spaced = True
@@ -99,10 +113,11 @@ def merge_spans(spans: Iterable[tuple[int, int, int, int, bool, str]]) -> list[F
             last.text = f"{last.text} {words}" if apart else last.text + words
             last.right = right if right > last.right else last.right
             last.bold_characters += weight
+            last.words.extend(boxes)
             if size > last.size:
                 last.size, last.baseline = size, baseline
         else:
-            last = Fragment(left, right, baseline, size, words, weight)
+            last = Fragment(left, right, baseline, size, words, weight, boxes)
             fragments.append(last)
         spaced = text[-1] == " "
     return fragments
@@ -138,13 +153,16 @@ def row_of(line: list[Fragment], column: int) -> Row:
     if len(line) == 1:
         only = line[0]
         bold = only.bold_characters * 2 > len(only.text)
-        return Row(only.left, only.right, only.baseline, only.size, only.text, bold, column)
+        row = Row(only.left, only.right, only.baseline, only.size, only.text, bold, column)
+        row.words = only.words
+        return row
     line = sorted(line, key=lambda piece: piece.left)
     text = _line(line)
     main = max(line, key=lambda piece: len(piece.text))
     bold = sum([piece.bold_characters for piece in line]) * 2 > len(text)
     right = max([piece.right for piece in line])
     row = Row(line[0].left, right, main.baseline, main.size, text, bold, column, len(line))
+    row.words = all_of(piece.words for piece in line)
     row.long_cells = min([piece.text.count(" ") for piece in line]) >= LONG_CELL
     words = [piece for piece in line if not piece.text.startswith((RAISED, LOWERED, SMALL))]
     row.doubtful = any(after.left < piece.right - after.size for piece, after in pairwise(words))

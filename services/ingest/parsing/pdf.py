@@ -34,6 +34,7 @@ from services.ingest.parsing.pdf_covered import Span as PdfSpan
 from services.ingest.parsing.pdf_fonts import Fonts, doubt_spans
 from services.ingest.parsing.pdf_hidden import PageText, sift
 from services.ingest.parsing.pdf_raised import set_apart
+from services.ingest.parsing.placing import PageWords
 from services.ingest.parsing.raised import label
 from services.ingest.parsing.running import body_size, drop_running_rows
 from services.ingest.parsing.tables import Table, find_tables, may_hold_table
@@ -66,6 +67,8 @@ class PageContent:
     hidden_characters: int = 0
     is_scan: bool = False
     """Whether its words stand invisibly over its image."""
+    runs_down: bool = False
+    """Whether its lines run down the page as it is shown."""
 
 
 def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> ExtractedDocument:
@@ -166,6 +169,7 @@ def read_content(page: pymupdf.Page, lies: Mapping[str, frozenset[str]] = NO_LIE
         doubt_spans(text.spans, lies)
     fragments = fragments_of(text)
     content = PageContent([], [], False, text.hidden_characters, text.is_scan)
+    content.runs_down = (text.turned in (1, -1)) is (page.rotation in (0, 180))
     if not fragments:
         content.shows_marks = _shows_marks(page)
     elif sum([piece.text.count("\ufffd") for piece in fragments]) * 2 > sum([len(p.text) for p in fragments]):
@@ -179,7 +183,9 @@ def read_content(page: pymupdf.Page, lies: Mapping[str, frozenset[str]] = NO_LIE
 
 def read_text(page: pymupdf.Page) -> PageText:
     """The spans of a page that are to be read, in drawing order."""
-    blocks = page.get_text("dict", flags=FLAGS)["blocks"]
+    words = page.get_textpage(flags=FLAGS)
+    blocks = page.get_text("dict", flags=FLAGS, textpage=words)["blocks"]
+    _place_words(blocks, PageWords(page, words))
     spans, shapes = read_spans(blocks)
     spans, covered = uncovered(page, spans, shapes, FLAGS)
     text = sift(page, spans)
@@ -189,6 +195,13 @@ def read_text(page: pymupdf.Page) -> PageText:
     if len(directions) > 1:
         _mark_slanted(blocks, turned)
     return replace(text, hidden_characters=text.hidden_characters + covered, shapes=shapes, turned=turned)
+
+
+def _place_words(blocks: list[Block], words: PageWords) -> None:
+    """Tell every span where its words are drawn."""
+    for line in (line for block in blocks for line in block.get("lines", ())):
+        for span, own in zip(line["spans"], words.of_line(line["spans"]), strict=True):
+            span["words"] = own
 
 
 def _mark_slanted(blocks: list[Block], turned: int) -> None:
@@ -203,11 +216,12 @@ def _mark_slanted(blocks: list[Block], turned: int) -> None:
 def fragments_of(text: PageText) -> list[Fragment]:
     """The pieces of a page's lines, measured and merged."""
     spans = [span for span in text.spans if "slanted" not in span]
+    words = [span["words"] for span in spans]
     if text.turned:
-        return merge_spans(set_apart([_upright(span, text.turned) for span in spans]))
+        return merge_spans(set_apart([_upright(span, text.turned) for span in spans]), words)
     measured = list(map(_measured, spans))
     # The words of a scan stand where they were found, a little up or down.
-    return merge_spans(measured if text.is_scan else set_apart(measured))
+    return merge_spans(measured if text.is_scan else set_apart(measured), words)
 
 
 def _slanted_rows(text: PageText) -> list[Row]:
@@ -216,7 +230,9 @@ def _slanted_rows(text: PageText) -> list[Row]:
     for span in text.spans:
         if "slanted" in span and span["text"].strip():
             left, right, baseline, size, bold, words = _measured(span)
-            rows.append(Row(left, right, baseline, size, words.strip(), bold, MARGIN, doubtful=True))
+            row = Row(left, right, baseline, size, words.strip(), bold, MARGIN, doubtful=True)
+            row.words = span["words"]
+            rows.append(row)
     return rows
 
 
@@ -258,7 +274,7 @@ def _assemble(
     texts = (row.text for rows in pages for row in rows)
     builder = TextBuilder(limits.max_characters, frozenset(mark for text in texts if (mark := label(text))))
     pieces = [
-        Piece(number, part)
+        Piece(number, part, content.runs_down)
         for number, (content, rows) in enumerate(zip(contents, pages, strict=True), start=1)
         for part in _parts(rows, content)
     ]
@@ -275,6 +291,7 @@ def _assemble(
         doubts=(*builder.doubts, *written.doubts),
         reference_marks=builder.reference_marks,
         running_lines=dropped,
+        lines=written.lines,
     )
 
 

@@ -10,12 +10,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pymupdf
 
 from services.ingest.parsing.building import join_cells, looks_like_header, without_empty_columns
-from services.ingest.parsing.layout import Fragment
+from services.ingest.parsing.layout import Fragment, lines_of
 from services.ingest.parsing.pdf_covered import Shape
+from services.ingest.parsing.placing import Corners, Words, all_of, words_within
 from services.ingest.parsing.raised import without_signs
 
 ALIGNED_ROWS = 2
@@ -37,6 +39,8 @@ class Table:
     rows: tuple[str, ...]
     has_header: bool
     """Whether the first row names the columns."""
+    words: tuple[Words, ...]
+    """Of each row, as they are drawn."""
 
 
 def may_hold_table(fragments: Sequence[Fragment], shapes: Sequence[Shape]) -> bool:
@@ -76,9 +80,32 @@ def find_tables(
         ):
             rows = without_empty_columns(rows)
             is_header = looks_like_header(rows[0]) or _is_bold(inside, found.rows[0].bbox[3] * scale)
-            tables.append(Table(int(box.y0), tuple(filter(None, map(join_cells, rows))), is_header))
+            written = [
+                (text, words)
+                for text, words in zip(map(join_cells, rows), _words_of(page, found, inside), strict=True)
+                if text
+            ]
+            texts, drawn = zip(*written, strict=True)
+            tables.append(Table(int(box.y0), texts, is_header, drawn))
             fragments = [piece for piece in fragments if not _is_inside(piece, box)]
     return tables, fragments
+
+
+def _words_of(page: pymupdf.Page, found: Any, inside: Sequence[Fragment]) -> list[Words]:
+    """The words of each row of a table, cell by cell, as its text has them."""
+    lines = (sorted(line, key=lambda piece: piece.left) for line in lines_of(inside))
+    words = all_of(piece.words for line in lines for piece in line)
+    return [
+        all_of(words_within(words, _shown(page, cell)) for cell in row.cells if cell) for row in found.rows
+    ]
+
+
+def _shown(page: pymupdf.Page, cell: Corners) -> Corners:
+    """A cell as it stands on the page that is shown."""
+    if not page.rotation:
+        return cell
+    box = pymupdf.Rect(cell) * page.rotation_matrix
+    return box.x0, box.y0, box.x1, box.y1
 
 
 def _is_ruled(shapes: Sequence[Shape]) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.citations import Certificate, Citation, Highlight, MatchLevel, QuotePart
+from corpus.citations import Certificate, Citation, Highlight, MatchLevel, QuoteBox, QuotePart
 from corpus.spans import Span
 from services.answer.verification.signing import (
     DOMAIN,
@@ -112,6 +112,19 @@ def test_the_parts_of_a_quote_are_signed():
     ]
     for changed in ((), parts[1:], parts[::-1], (parts[0], dataclasses.replace(parts[1], span=Span(9, 12)))):
         assert Signer((OLD,)).check(dataclasses.replace(signed, parts=changed)) is SignatureState.INVALID
+
+
+def test_the_boxes_of_a_quote_are_signed_with_whole_points_as_whole_numbers():
+    boxes = (QuoteBox(2, 72.0, 100.5, 540.1, 112.0), QuoteBox(3, 0.0, 72.3, 90.0, 84.9))
+    signed = Signer((OLD,)).sign(dataclasses.replace(CITATION, boxes=boxes))
+    told = re.search(r'"boxes":(\[.*?\])', canonical(signed).decode())[1]
+    assert told == (
+        '[{"bottom":112,"left":72,"page":2,"right":540.1,"top":100.5},'
+        '{"bottom":84.9,"left":0,"page":3,"right":90,"top":72.3}]'
+    )
+    assert Signer((OLD,)).check(signed) is SignatureState.VALID
+    for changed in ((), boxes[1:], boxes[::-1], (dataclasses.replace(boxes[0], top=100.4), boxes[1])):
+        assert Signer((OLD,)).check(dataclasses.replace(signed, boxes=changed)) is SignatureState.INVALID
 
 
 def test_a_citation_that_was_signed_before_it_had_parts_stays_valid():

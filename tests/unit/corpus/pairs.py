@@ -35,7 +35,7 @@ from services.answer.checking import citations as checking
 from services.answer.checking import texts
 from services.answer.query import events
 from services.answer.records import usage
-from services.ingest import records
+from services.ingest import originals, records
 from services.retrieval import corpus as retrieval
 from services.retrieval import evidence, routes, routing
 
@@ -57,6 +57,7 @@ PAIRS: list[tuple[type, Any]] = [
     (profiles.DocumentProfile, profile_pb2.DocumentProfile),
     (citations.QuotePart, citation_pb2.QuotePart),
     (citations.Highlight, citation_pb2.Highlight),
+    (citations.QuoteBox, citation_pb2.QuoteBox),
     (citations.Certificate, citation_pb2.Certificate),
     (citations.Citation, citation_pb2.Citation),
     (answer.Leg, retrieval_service_pb2.Leg),
@@ -90,6 +91,7 @@ PAIRS: list[tuple[type, Any]] = [
     (texts.Checked, grounding_service_pb2.CheckGroundingResponse),
     (checking.Verification, grounding_service_pb2.VerifyCitationResponse),
     (records.Progress, ingest_service_pb2.IngestProgress),
+    (originals.OriginalFile, ingest_service_pb2.OriginalFile),
     (evidence.WindowMatch, retrieval_service_pb2.WindowMatch),
     (routes.UnknownName, retrieval_service_pb2.UnknownName),
     (routing.Routed, retrieval_service_pb2.RoutedDocument),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chassis.folders import private_file
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 # Vectors and codes have tables of their own: codes are read through at start, vectors a few at a time, and
 # neither should drag the texts along. Codes repeat the version for the same reason.
 SCHEMA = """
@@ -92,6 +92,7 @@ ALTER TABLE definitions ADD COLUMN digest TEXT NOT NULL DEFAULT '';
 DELETE FROM versions WHERE NOT live;
 """,
     8: "ALTER TABLE versions ADD COLUMN profile TEXT",
+    9: "ALTER TABLE chunks ADD COLUMN layout BLOB NOT NULL DEFAULT x''",
 }
 """What a layout has beyond the one before it. An index of that one only lacks it: it is added when the index
 is opened, and nothing need be ingested again. Bodies come last: lists do not read them."""

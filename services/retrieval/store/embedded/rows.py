@@ -23,6 +23,7 @@ CHUNK_COLUMNS = (
     *("version", "chunk_id", "ordinal", "alias", "source", "title", "heading_chain", "section", "text"),
     *("word_count", "span_start", "span_end", "pages", "table_header", "content_sha256", "is_definitions"),
     *("sentences", "sections", "context_before", "context_after", "doubts", "windows", "stems", "digest"),
+    "layout",
 )
 DEFINITION_COLUMNS = (
     *("version", "definition_id", "folded_term", "term", "text", "span_start", "span_end", "pages"),
@@ -102,6 +103,7 @@ def chunk_values(version: int, embedded: EmbeddedChunk) -> dict[str, object]:
         "windows": _spans_json(embedded.windows),
         "stems": " ".join(embedded.stems),
         "digest": chunk.digest,
+        "layout": chunk.layout,
     }
 
 
@@ -129,6 +131,7 @@ def read_chunk(row: sqlite3.Row) -> Chunk:
         context_before=_contexts(row["context_before"]),
         context_after=_contexts(row["context_after"]),
         doubts=_doubts(row["doubts"]),
+        layout=row["layout"],
         digest=row["digest"],
         indexed_at=datetime.fromisoformat(row["indexed_at"]),
     )

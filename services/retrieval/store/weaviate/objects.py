@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -96,6 +97,7 @@ def read_chunk(values: Values) -> Chunk:
         "sentences": tuple(Span(*bounds) for bounds in record["sentences"]),
         "sections": tuple(SectionSpan(tuple(chain), Span(*span)) for chain, span in record["sections"]),
         # Records that were written before these were kept lack them.
+        "layout": base64.b64decode(record.get("layout", "")),
         "context_before": _contexts(record.get("context_before", ())),
         "context_after": _contexts(record.get("context_after", ())),
         "doubts": tuple(
@@ -230,7 +232,11 @@ def _record(value: Chunk | Definition | Document) -> str:
     return json.dumps(named, default=_parts)
 
 
-def _parts(value: Span | PageSpan | SectionSpan | ContextPart | TextDoubt | DocumentProfile) -> object:
+def _parts(
+    value: Span | PageSpan | SectionSpan | ContextPart | TextDoubt | DocumentProfile | bytes,
+) -> object:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     if isinstance(value, DocumentProfile):
         return asdict(value)
     return [getattr(value, field.name) for field in fields(value)]
