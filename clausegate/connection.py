@@ -30,6 +30,7 @@ _REPEATABLE = [
     {"service": "clausegate.retrieval.v1.DocumentService"},
     {"service": "clausegate.retrieval.v1.IndexService", "method": "DescribeIndex"},
     {"service": "clausegate.ingest.v1.IngestService", "method": "GetOriginal"},
+    {"service": "clausegate.ingest.v1.IngestService", "method": "RenderPage"},
 ]
 _SERVICE_CONFIG = json.dumps(
     {

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from clausegate.connection import Connection, Reach
+from clausegate.corpus.v1.citation_pb2 import QuoteBox
 from clausegate.corpus.v1.document_pb2 import Document
 from clausegate.errors import clausegate_errors
 from clausegate.ingest.v1.ingest_service_pb2 import (
@@ -18,6 +19,8 @@ from clausegate.ingest.v1.ingest_service_pb2 import (
     ReindexDocumentRequest,
     RemoveDocumentRequest,
     RemoveDocumentResponse,
+    RenderPageRequest,
+    RenderPageResponse,
 )
 from clausegate.ingest.v1.ingest_service_pb2_grpc import IngestServiceStub
 from clausegate.retrieval.v1.document_service_pb2 import (
@@ -116,6 +119,23 @@ class Library(Connection):
             async for part in parts:
                 if part.data:
                     yield part.data
+
+    async def render_page(
+        self,
+        document_id: str,
+        page: int,
+        *,
+        width: int = 0,
+        boxes: Iterable[QuoteBox] = (),
+        deadline_seconds: float | None = None,
+    ) -> RenderPageResponse:
+        """A page of a PDF as a picture in PNG, with those of `boxes` marked that are on it.
+
+        `width` in pixels, 200 to 2,000; 0 for 1,000.
+        """
+        marks = [f"{box.left},{box.top},{box.right},{box.bottom}" for box in boxes if box.page == page]
+        request = RenderPageRequest(document_id=document_id, page=page, width=width, boxes=marks)
+        return await self._answer(self._ingest.RenderPage, request, deadline_seconds)
 
     async def get_document(self, document_id: str, *, deadline_seconds: float | None = None) -> Document:
         """A document as its live version stands in the index."""

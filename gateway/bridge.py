@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from starlette.responses import Response
 
 from chassis.errors import InvalidInput
 from chassis.status import upstream_errors
+from gateway.caching import REVALIDATED, holds
 from gateway.calls import Endpoint, deadline_seconds, responses, until_cut_off, while_wanted
 from gateway.contracts import Binding, Method
 from gateway.errors import MalformedRequest
@@ -60,7 +62,10 @@ def endpoint(method: Method, binding: Binding, downstream: Downstream) -> Endpoi
         wait = partial(while_wanted, request.receive, downstream.cut_off)
         if method.streams_responses:
             return await event_stream(responses(call), wait, settings.heartbeat_seconds)
-        return json_response(await wait(_result(call)))
+        result = await wait(_result(call))
+        if method.sends_picture and not wants_json(request):
+            return picture_response(request, result)
+        return json_response(result)
 
     return answer
 
@@ -104,6 +109,26 @@ async def _result(call: Any) -> Message:
             return response
     finally:
         call.cancel()
+
+
+def wants_json(request: Request) -> bool:
+    """Whether the client asks for the message of a picture in place of the picture."""
+    return "application/json" in request.headers.get("accept", "")
+
+
+def picture_response(request: Request, message: Message) -> Response:
+    """A picture, for its caller alone: a key may lose the source, so that a browser asks each time."""
+    png: bytes = message.png  # type: ignore[attr-defined]
+    tag = f'"{hashlib.sha256(png).hexdigest()}"'
+    headers = {
+        "ETag": tag,
+        "Cache-Control": REVALIDATED,
+        "X-Content-Type-Options": "nosniff",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+    if holds(request.headers, tag):
+        return Response(status_code=304, headers=headers)
+    return Response(png, headers=headers, media_type="image/png")
 
 
 def json_response(message: Message) -> Response:

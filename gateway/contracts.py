@@ -93,6 +93,11 @@ class Method:
         return self.streams_responses and "data" in self.response_type.fields_by_name
 
     @property
+    def sends_picture(self) -> bool:
+        """Whether its response is a picture, and what is known of it."""
+        return "png" in self.response_type.fields_by_name
+
+    @property
     def area(self) -> str:
         """The area that serves it: `ingest`, `retrieval` or `answer`."""
         return self.service.split(".")[1]

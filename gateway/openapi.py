@@ -133,6 +133,8 @@ def _success(contracts: Contracts, method: Method) -> Schema:
     events = list(_events(method))
     if not method.streams_responses:
         content = _content(reference(method.response_type))
+    if method.sends_picture:
+        content["image/png"] = {}
     if method.streams_requests:
         content = _content(reference(events[-1].message_type))
     if events:

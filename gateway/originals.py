@@ -22,6 +22,7 @@ from starlette.types import Receive, Scope, Send
 
 from chassis.errors import InternalError, InvalidInput
 from gateway.bridge import Downstream, fill_from_path
+from gateway.caching import REVALIDATED, holds
 from gateway.calls import Endpoint, deadline_seconds, responses, while_wanted
 from gateway.contracts import Method
 from gateway.errors import ClientGone, MalformedRequest, RangeNotSatisfiable
@@ -38,10 +39,7 @@ MEDIA_TYPES = {
 """What is not plain text to a browser. HTML is: who opens it here must not run what a stranger wrote."""
 POLICY = "default-src 'none'; frame-ancestors 'self'"
 """What the file may load and who may frame it. All but a PDF, whose viewer that would stop, is sandboxed."""
-REVALIDATED = "private, no-cache"
-"""Kept by the caller alone, and asked for again: a key may have lost the source meanwhile."""
 _RANGE = re.compile(r"bytes=\s*(?:(?P<first>\d{1,15})-(?P<last>\d{1,15})?|-(?P<suffix>\d{1,15}))\s*", re.I)
-_TAGS = re.compile(r'(?:W/)?("[^"]*")')
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +65,6 @@ def range_in(headers: Headers) -> ByteRange | None:
         return ByteRange(first)
     length = int(match["last"]) - first + 1
     return ByteRange(first, length) if length > 0 else None
-
-
-def holds(headers: Headers, tag: str) -> bool:
-    """Whether the client says that it has this version."""
-    given = headers.get("if-none-match", "")
-    return given.strip() == "*" or tag in _TAGS.findall(given)
 
 
 def disposition(name: str, *, download: bool) -> str:

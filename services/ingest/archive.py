@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import secrets
 import sqlite3
 import threading
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
 from io import BufferedReader
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from chassis.auth import names_tenant
 from chassis.errors import DataLoss, StorageUnavailable
 from chassis.folders import private_file, private_folder
 from services.ingest.errors import DocumentNotFound
+from services.ingest.spool import SPOOLED
 
 PIECE_BYTES = 1 << 20
 """Size of the pieces in which an original is read."""
@@ -76,20 +78,22 @@ class Archive:
 
         The file stays readable to its end when it is released meanwhile.
         """
-        try:
-            file = await asyncio.to_thread(self._blob(tenant, content_sha256).open, "rb")
-        except FileNotFoundError as error:
-            raise DocumentNotFound(
-                "The original is not archived: ingest the file again.", field="document_id"
-            ) from error
-        with file:
-            if await asyncio.to_thread(_sha256, file) != content_sha256:
-                raise OriginalDamaged(
-                    "The archived original is damaged: ingest the file again.", field="document_id"
-                )
+        with await asyncio.to_thread(self._open, tenant, content_sha256) as file:
             file.seek(start)
             while data := await asyncio.to_thread(file.read, PIECE_BYTES):
                 yield data
+
+    @asynccontextmanager
+    async def lent(self, tenant: str, content_sha256: str, folder: Path) -> AsyncIterator[Path]:
+        """A second name of an original in `folder`, which lies on the archive's file system; gone afterwards.
+
+        Raises `DocumentNotFound` and `OriginalDamaged`.
+        """
+        file = await asyncio.to_thread(self._lend, tenant, content_sha256, folder)
+        try:
+            yield file
+        finally:
+            file.unlink()
 
     async def tenants(self) -> Sequence[str]:
         """Tenants with an archive, by name."""
@@ -120,6 +124,25 @@ class Archive:
 
     def _blob(self, tenant: str, content_sha256: str) -> Path:
         return self._folder / tenant / "originals" / content_sha256[:2] / content_sha256
+
+    def _open(self, tenant: str, content_sha256: str) -> BufferedReader:
+        """An undamaged original."""
+        try:
+            file = self._blob(tenant, content_sha256).open("rb")
+        except FileNotFoundError as error:
+            message = "The original is not archived: ingest the file again."
+            raise DocumentNotFound(message, field="document_id") from error
+        if _sha256(file) != content_sha256:
+            file.close()
+            message = "The archived original is damaged: ingest the file again."
+            raise OriginalDamaged(message, field="document_id")
+        return file
+
+    def _lend(self, tenant: str, content_sha256: str, folder: Path) -> Path:
+        self._open(tenant, content_sha256).close()
+        name = folder / f"{SPOOLED}{secrets.token_hex(8)}"
+        os.link(self._blob(tenant, content_sha256), name)
+        return name
 
     @contextmanager
     def _references(self, tenant: str) -> Iterator[sqlite3.Connection]:

@@ -83,6 +83,12 @@ class DocumentNotFound(NotFound):
     reason = "DOCUMENT_NOT_FOUND"
 
 
+class PageNotFound(NotFound):
+    """The document has no page of this number."""
+
+    reason = "PAGE_NOT_FOUND"
+
+
 READING_ERRORS: dict[str, type[DocumentError]] = {
     error.reason: error
     for error in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
 
 import grpc
 
@@ -15,6 +16,8 @@ from corpus.codec import to_message
 from services.ingest.addresses import DocumentAddress
 from services.ingest.measuring import counted
 from services.ingest.originals import OriginalFile, Originals, Part
+from services.ingest.pages import Pages
+from services.ingest.pictures import USUAL_WIDTH, Look, marks_of
 from services.ingest.pipeline import Announcement, Pipeline
 from services.ingest.records import Event, Progress, Receipt, SendBytes
 
@@ -28,9 +31,10 @@ Context = grpc.aio.ServicerContext[object, object]
 class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
     """Serves one pipeline, and what it has archived."""
 
-    def __init__(self, pipeline: Pipeline, originals: Originals) -> None:
+    def __init__(self, pipeline: Pipeline, originals: Originals, pages: Pages) -> None:
         self._pipeline = pipeline
         self._originals = originals
+        self._pages = pages
 
     async def IngestDocument(  # noqa: N802
         self, request_iterator: Requests, context: Context
@@ -91,6 +95,17 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
                 yield wire.GetOriginalResponse(file=to_message(sent, wire.OriginalFile))
             else:
                 yield wire.GetOriginalResponse(data=sent)
+
+    async def RenderPage(  # noqa: N802
+        self, request: wire.RenderPageRequest, context: Context
+    ) -> wire.RenderPageResponse:
+        """Draw a page."""
+        document_id = _required(request.document_id)
+        look = Look(request.page, request.width or USUAL_WIDTH, marks_of(request.boxes))
+        shown = await self._pages.show(current_caller().tenant, document_id, look)
+        return wire.RenderPageResponse(
+            **asdict(shown.picture), page_count=shown.page_count, content_sha256=shown.content_sha256
+        )
 
 
 async def _announcement(requests: Requests) -> Announcement:

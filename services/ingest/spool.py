@@ -14,13 +14,14 @@ from pathlib import Path
 from chassis.telemetry import stage
 from services.ingest.errors import DocumentError, DocumentHashMismatch, DocumentTooLarge
 
-_PREFIX = "upload-"
+SPOOLED = "upload-"
+"""What the names in the folder begin with."""
 
 
 def prepare_spool(folder: Path) -> None:
     """Make the folder, and delete what a killed process left behind; to be called before the first upload."""
     folder.mkdir(parents=True, exist_ok=True)
-    for left_over in folder.glob(f"{_PREFIX}*"):
+    for left_over in folder.glob(f"{SPOOLED}*"):
         left_over.unlink()
 
 
@@ -45,7 +46,7 @@ async def spooled(
     """
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     with ExitStack() as received:
-        file = received.enter_context(tempfile.NamedTemporaryFile(dir=folder, prefix=_PREFIX, delete=False))
+        file = received.enter_context(tempfile.NamedTemporaryFile(dir=folder, prefix=SPOOLED, delete=False))
         # Not left to the file: closing it fails when its last bytes do not fit on the disk, and it stayed.
         received.callback(os.unlink, file.name)
         with stage("receive"):

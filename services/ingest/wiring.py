@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
 from chassis.channel import open_channel
 from chassis.folders import owned
@@ -13,13 +14,18 @@ from services.ingest.archive import Archive
 from services.ingest.chunking import ChunkLimits
 from services.ingest.index_client import READ_SERVICES, IndexClient
 from services.ingest.originals import Originals
+from services.ingest.pages import Pages
 from services.ingest.parsing.limits import ParsingLimits
-from services.ingest.parsing.pool import ChildLimits, parser_pool
+from services.ingest.parsing.pool import ChildLimits, artist_pool, parser_pool
 from services.ingest.pipeline import Pipeline, PipelineLimits
 from services.ingest.servicer import IngestServicer
 from services.ingest.settings import IngestSettings
 from services.ingest.spool import prepare_spool
 
+ARTISTS = 2
+"""Pages that are drawn at a time: each by a process of its own, so that no upload waits for them."""
+DRAW_SECONDS = 20.0
+"""What a page may take; contracts take a tenth of a second."""
 SERVICE = ingest_service_pb2.DESCRIPTOR.services_by_name["IngestService"].full_name
 
 
@@ -39,13 +45,16 @@ async def ingest(settings: IngestSettings) -> AsyncIterator[Services]:
         parsers = await stack.enter_async_context(
             parser_pool(settings.max_concurrent_documents, _child_limits(settings), spool)
         )
+        briefly = replace(_child_limits(settings), silence_seconds=DRAW_SECONDS)
+        artists = await stack.enter_async_context(artist_pool(ARTISTS, briefly, spool))
         channel = await stack.enter_async_context(
             open_channel(settings.retrieval_address, settings.tls_files(), retried_services=READ_SERVICES)
         )
         index = IndexClient(channel, settings.read_deadline_seconds, settings.index_deadline_seconds, keys)
         archive = Archive(folder)
         pipeline = Pipeline(_pipeline_limits(settings), parsers, index, archive, spool)
-        servicer = IngestServicer(pipeline, Originals(archive, index))
+        originals = Originals(archive, index)
+        servicer = IngestServicer(pipeline, originals, Pages(originals, archive, artists, spool))
         await stack.enter_async_context(pipeline.report.kept_up())
         yield Services(
             names=(SERVICE,),

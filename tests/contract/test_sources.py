@@ -439,6 +439,7 @@ EXAMINED = {
     "clausegate.answer.v1.ResearchService": {"ExtractSnippets"},
     "clausegate.ingest.v1.IngestService": {
         *("GetOriginal", "IngestDocument", "ListOriginals", "ReindexDocument", "RemoveDocument"),
+        "RenderPage",
     },
     "clausegate.retrieval.v1.ArticleStoreService": {
         *("FindArticles", "PutArticle", "ReadArticle", "ReadArticles", "RemoveArticle"),

@@ -496,3 +496,85 @@ class GetOriginalResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["data", b"data", "file", b"file"]) -> None: ...
 
 Global___GetOriginalResponse: typing_extensions.TypeAlias = GetOriginalResponse
+
+@typing.final
+class RenderPageRequest(google.protobuf.message.Message):
+    """Names a page to draw."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    PAGE_FIELD_NUMBER: builtins.int
+    WIDTH_FIELD_NUMBER: builtins.int
+    BOXES_FIELD_NUMBER: builtins.int
+    document_id: builtins.str
+    """See `Document.document_id`. Required; a PDF."""
+    page: builtins.int
+    """The page, from 1. Required."""
+    width: builtins.int
+    """How wide the picture is to be, in pixels, 200 to 2,000. Unset or 0 means 1,000."""
+    @property
+    def boxes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Rectangles to mark, each `left,top,right,bottom` in points as `QuoteBox` has them on this page: `72,100.5,540,112`.
+        At most 500.
+        """
+
+    def __init__(
+        self,
+        *,
+        document_id: builtins.str = ...,
+        page: builtins.int = ...,
+        width: builtins.int = ...,
+        boxes: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["boxes", b"boxes", "document_id", b"document_id", "page", b"page", "width", b"width"]) -> None: ...
+
+Global___RenderPageRequest: typing_extensions.TypeAlias = RenderPageRequest
+
+@typing.final
+class RenderPageResponse(google.protobuf.message.Message):
+    """A page as a picture."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    PNG_FIELD_NUMBER: builtins.int
+    WIDTH_FIELD_NUMBER: builtins.int
+    HEIGHT_FIELD_NUMBER: builtins.int
+    PAGE_WIDTH_FIELD_NUMBER: builtins.int
+    PAGE_HEIGHT_FIELD_NUMBER: builtins.int
+    ROTATION_FIELD_NUMBER: builtins.int
+    PAGE_COUNT_FIELD_NUMBER: builtins.int
+    CONTENT_SHA256_FIELD_NUMBER: builtins.int
+    png: builtins.bytes
+    """The picture, in PNG."""
+    width: builtins.int
+    """How wide the picture is, in pixels."""
+    height: builtins.int
+    """How high the picture is, in pixels; at most 8,000."""
+    page_width: builtins.float
+    """How wide the page is as it is shown, in points: `width / page_width` pixels are a point of `QuoteBox`."""
+    page_height: builtins.float
+    """How high the page is as it is shown, in points."""
+    rotation: builtins.int
+    """By how many degrees the file turns the page clockwise: 0, 90, 180 or 270. The picture and `QuoteBox` are turned
+    already.
+    """
+    page_count: builtins.int
+    """How many pages the document has."""
+    content_sha256: builtins.str
+    """SHA-256 of the file that the page is of. Boxes of a citation fit it if `Certificate.document_sha256` is the same."""
+    def __init__(
+        self,
+        *,
+        png: builtins.bytes = ...,
+        width: builtins.int = ...,
+        height: builtins.int = ...,
+        page_width: builtins.float = ...,
+        page_height: builtins.float = ...,
+        rotation: builtins.int = ...,
+        page_count: builtins.int = ...,
+        content_sha256: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["content_sha256", b"content_sha256", "height", b"height", "page_count", b"page_count", "page_height", b"page_height", "page_width", b"page_width", "png", b"png", "rotation", b"rotation", "width", b"width"]) -> None: ...
+
+Global___RenderPageResponse: typing_extensions.TypeAlias = RenderPageResponse

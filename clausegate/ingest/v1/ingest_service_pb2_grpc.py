@@ -61,6 +61,11 @@ class IngestServiceStub(object):
                 request_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.GetOriginalRequest.SerializeToString,
                 response_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.GetOriginalResponse.FromString,
                 _registered_method=True)
+        self.RenderPage = channel.unary_unary(
+                '/clausegate.ingest.v1.IngestService/RenderPage',
+                request_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RenderPageRequest.SerializeToString,
+                response_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RenderPageResponse.FromString,
+                _registered_method=True)
 
 
 class IngestServiceServicer(object):
@@ -112,6 +117,15 @@ class IngestServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RenderPage(self, request, context):
+        """A page of a PDF as a picture, with the places of a quote marked. NOT_FOUND when the document is not indexed, its
+        original not archived or has no such page; INVALID_ARGUMENT for a page that cannot be drawn, or is too high for its
+        width. Over REST the response is the picture itself, or with `Accept: application/json` this message.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IngestServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -139,6 +153,11 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.GetOriginal,
                     request_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.GetOriginalRequest.FromString,
                     response_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.GetOriginalResponse.SerializeToString,
+            ),
+            'RenderPage': grpc.unary_unary_rpc_method_handler(
+                    servicer.RenderPage,
+                    request_deserializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RenderPageRequest.FromString,
+                    response_serializer=clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RenderPageResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -278,6 +297,33 @@ class IngestService(object):
             '/clausegate.ingest.v1.IngestService/GetOriginal',
             clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.GetOriginalRequest.SerializeToString,
             clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.GetOriginalResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RenderPage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clausegate.ingest.v1.IngestService/RenderPage',
+            clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RenderPageRequest.SerializeToString,
+            clausegate_dot_ingest_dot_v1_dot_ingest__service__pb2.RenderPageResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -105,7 +105,23 @@ _IngestServiceGetOriginalType = typing_extensions.TypeVar(
     ],
 )
 
-class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _IngestServiceRemoveDocumentType, _IngestServiceReindexDocumentType, _IngestServiceListOriginalsType, _IngestServiceGetOriginalType]):
+_IngestServiceRenderPageType = typing_extensions.TypeVar(
+    '_IngestServiceRenderPageType',
+    grpc.UnaryUnaryMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.RenderPageRequest,
+        clausegate.ingest.v1.ingest_service_pb2.RenderPageResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.RenderPageRequest,
+        clausegate.ingest.v1.ingest_service_pb2.RenderPageResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.RenderPageRequest,
+        clausegate.ingest.v1.ingest_service_pb2.RenderPageResponse,
+    ],
+)
+
+class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _IngestServiceRemoveDocumentType, _IngestServiceReindexDocumentType, _IngestServiceListOriginalsType, _IngestServiceGetOriginalType, _IngestServiceRenderPageType]):
     """Owner of the archive of original files. The upload call is the job: it reports progress, ends with a
     receipt, and repeating it is idempotent.
     """
@@ -132,6 +148,10 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
             clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
             clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse,
         ],
+        grpc.UnaryUnaryMultiCallable[
+            clausegate.ingest.v1.ingest_service_pb2.RenderPageRequest,
+            clausegate.ingest.v1.ingest_service_pb2.RenderPageResponse,
+        ],
     ], channel: grpc.Channel) -> None: ...
 
     @typing.overload
@@ -155,6 +175,10 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
         grpc.aio.UnaryStreamMultiCallable[
             clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
             clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            clausegate.ingest.v1.ingest_service_pb2.RenderPageRequest,
+            clausegate.ingest.v1.ingest_service_pb2.RenderPageResponse,
         ],
     ], channel: grpc.aio.Channel) -> None: ...
 
@@ -185,6 +209,12 @@ class IngestServiceStub(typing.Generic[_IngestServiceIngestDocumentType, _Ingest
     and not show it. HTML and Markdown are sent as plain text: no browser runs what a document holds.
     """
 
+    RenderPage: _IngestServiceRenderPageType
+    """A page of a PDF as a picture, with the places of a quote marked. NOT_FOUND when the document is not indexed, its
+    original not archived or has no such page; INVALID_ARGUMENT for a page that cannot be drawn, or is too high for its
+    width. Over REST the response is the picture itself, or with `Accept: application/json` this message.
+    """
+
 IngestServiceAsyncStub: typing_extensions.TypeAlias = IngestServiceStub[
     grpc.aio.StreamStreamMultiCallable[
         clausegate.ingest.v1.ingest_service_pb2.IngestDocumentRequest,
@@ -205,6 +235,10 @@ IngestServiceAsyncStub: typing_extensions.TypeAlias = IngestServiceStub[
     grpc.aio.UnaryStreamMultiCallable[
         clausegate.ingest.v1.ingest_service_pb2.GetOriginalRequest,
         clausegate.ingest.v1.ingest_service_pb2.GetOriginalResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.ingest.v1.ingest_service_pb2.RenderPageRequest,
+        clausegate.ingest.v1.ingest_service_pb2.RenderPageResponse,
     ],
 ]
 
@@ -263,6 +297,17 @@ class IngestServiceServicer(metaclass=abc.ABCMeta):
         indexed or its original is not archived; DATA_LOSS, before any byte, when it is damaged. Over REST the response is
         the file itself, by its SHA-256 as ETag, or the part that `Range` asks for; `download=true` has a browser save it
         and not show it. HTML and Markdown are sent as plain text: no browser runs what a document holds.
+        """
+
+    @abc.abstractmethod
+    def RenderPage(
+        self,
+        request: clausegate.ingest.v1.ingest_service_pb2.RenderPageRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[clausegate.ingest.v1.ingest_service_pb2.RenderPageResponse, collections.abc.Awaitable[clausegate.ingest.v1.ingest_service_pb2.RenderPageResponse]]:
+        """A page of a PDF as a picture, with the places of a quote marked. NOT_FOUND when the document is not indexed, its
+        original not archived or has no such page; INVALID_ARGUMENT for a page that cannot be drawn, or is too high for its
+        width. Over REST the response is the picture itself, or with `Accept: application/json` this message.
         """
 
 def add_IngestServiceServicer_to_server(servicer: IngestServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

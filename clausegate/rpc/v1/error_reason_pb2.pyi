@@ -162,6 +162,8 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """DATA_LOSS: the archived file is not the one that was uploaded; none of its bytes is sent. Ingesting the file again
     mends it. Example: `GetOriginal` of a file that a disk has damaged.
     """
+    ERROR_REASON_PAGE_NOT_FOUND: _ErrorReason.ValueType  # 60
+    """NOT_FOUND: the document has no page of this number. Example: `page`: 12 of a document of 11 pages."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every `google.rpc.ErrorInfo.reason` is the name of one of these without its prefix; the domain is
@@ -308,4 +310,6 @@ ERROR_REASON_ORIGINAL_DAMAGED: ErrorReason.ValueType  # 53
 """DATA_LOSS: the archived file is not the one that was uploaded; none of its bytes is sent. Ingesting the file again
 mends it. Example: `GetOriginal` of a file that a disk has damaged.
 """
+ERROR_REASON_PAGE_NOT_FOUND: ErrorReason.ValueType  # 60
+"""NOT_FOUND: the document has no page of this number. Example: `page`: 12 of a document of 11 pages."""
 Global___ErrorReason: typing_extensions.TypeAlias = ErrorReason

@@ -20,6 +20,7 @@ from corpus.profiles import DocumentProfile
 from corpus.spans import PageSpan, SectionSpan, Span
 from services.ingest.chunking import ChunkLimits, Origin
 from services.ingest.parsing.limits import ParsingLimits
+from services.ingest.pictures import Drawing, Look, Picture
 from services.ingest.reading import Job, Reading
 
 LENGTH = struct.Struct(">I")
@@ -73,6 +74,24 @@ def job_from_message(message: Message) -> Job:
         ParsingLimits(**message["limits"]),
         ChunkLimits(**message["chunk_limits"]),
     )
+
+
+def drawing_to_message(drawing: Drawing) -> Message:
+    """A page to draw on its way to the child."""
+    return {"drawing": {"file": str(drawing.file), "look": drawing.look}}
+
+
+def drawing_from_message(message: Message) -> Drawing:
+    """The page to draw as the child got it."""
+    look = message["drawing"]["look"]
+    marks = tuple((left, top, right, bottom) for left, top, right, bottom in look["marks"])
+    return Drawing(Path(message["drawing"]["file"]), Look(look["page"], look["width"], marks))
+
+
+def picture_from_message(message: Message) -> Picture:
+    """The picture; raises what a malformed message makes it raise."""
+    picture = message["picture"]
+    return Picture(**picture | {"png": base64.b64decode(picture["png"], validate=True)})
 
 
 def reading_to_messages(reading: Reading) -> Iterator[Message]:

@@ -77,10 +77,8 @@ def parse_pdf(path: Path, limits: ParsingLimits, progress: Progress) -> Extracte
     Raises `DocumentEncrypted`, `DocumentCorrupt`, `DocumentTooLarge`, `DocumentUnreadable` (something
     shows, but no page has text) and `DocumentEmpty` (all pages are blank).
     """
-    pymupdf.TOOLS.mupdf_display_errors(False)
-    pymupdf.TOOLS.mupdf_display_warnings(False)
-    pymupdf.no_recommend_layout()
-    with _open(path) as document:
+    without_complaints()
+    with open_pdf(path) as document:
         if document.page_count > limits.max_pages:
             raise DocumentTooLarge(
                 f"The PDF has {document.page_count:,} pages, and may have {limits.max_pages:,}.", field="path"
@@ -104,7 +102,15 @@ def _nothing_readable(pages: list[PageContent]) -> str:
     return "No page has a text layer; scanned pages need OCR first."
 
 
-def _open(path: Path) -> pymupdf.Document:
+def without_complaints() -> None:
+    """Keep MuPDF from printing what it thinks of a file."""
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    pymupdf.no_recommend_layout()
+
+
+def open_pdf(path: Path) -> pymupdf.Document:
+    """The open file. Raises `DocumentEncrypted` and `DocumentCorrupt`."""
     try:
         document = pymupdf.open(path, filetype="pdf")
         is_locked = document.needs_pass

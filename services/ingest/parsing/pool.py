@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from chassis.limits.concurrency import FairQueue
 from services.ingest.errors import READING_ERRORS, DocumentError, DocumentParserFailed
@@ -20,14 +21,20 @@ from services.ingest.parsing.frames import (
     LENGTH,
     Message,
     ReadingAssembler,
+    drawing_to_message,
     encode,
     job_to_message,
+    picture_from_message,
 )
+from services.ingest.pictures import Drawing, Picture
 from services.ingest.reading import Job, Reading
 
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[str, int, int], None]
+Result = TypeVar("Result")
+Take = Callable[[Message], Result | None]
+"""Takes a message of a child; None while it needs more of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +80,24 @@ class Child:
         )
         return cls(process)
 
-    async def read(self, job: Job, silence_seconds: float, progress: Progress) -> Reading:
-        """Read one file; raises an error of `READING_ERRORS`. `DocumentParserFailed` is the child's end."""
+    async def ask(self, message: Message, silence_seconds: float, take: Take[Result]) -> Result:
+        """Give the child a job, and what it answers to `take`, until that returns something.
+
+        Raises an error of `READING_ERRORS`. `DocumentParserFailed` is the child's end.
+        """
         assert self.process.stdin is not None
         self.files += 1
-        assembler = ReadingAssembler()
         try:
-            self.process.stdin.write(encode(job_to_message(job)))
+            self.process.stdin.write(encode(message))
             await self.process.stdin.drain()
             while True:
                 async with asyncio.timeout(silence_seconds):
                     body = await self._next_body()
-                message = json.loads(body)
-                if "progress" in message:
-                    progress(*message["progress"])
-                elif "error" in message:
-                    raise _error(message["error"])
-                elif (reading := assembler.take(message)) is not None:
-                    return reading
+                answer = json.loads(body)
+                if "error" in answer:
+                    raise _error(answer["error"])
+                if (result := take(answer)) is not None:
+                    return result
         except TimeoutError as error:
             raise DocumentParserFailed("Reading the file took too long.", field="path") from error
         except (ConnectionError, asyncio.IncompleteReadError) as error:
@@ -116,32 +123,45 @@ class Child:
 
 
 def _error(failure: Message) -> DocumentError:
-    return READING_ERRORS[failure["reason"]](failure["message"], field="path")
+    return READING_ERRORS[failure["reason"]](failure["message"], field=failure["field"])
 
 
 class ParserPool:
-    """Reads files, at most `size` at a time; further ones wait their turn."""
+    """Reads files, and draws pages of them, a few at a time; further ones wait their turn."""
 
-    def __init__(self, size: int, limits: ChildLimits, folder: Path) -> None:
-        """Children can open files below `folder`, which exists, and no others."""
-        self._queue = FairQueue("parsing", size)
+    def __init__(self, queue: FairQueue, limits: ChildLimits, folder: Path) -> None:
+        """Children can open files below `folder`, which exists, and no others; `queue` says how many run."""
+        self._queue = queue
         self._limits = limits
         self._folder = folder
         self._idle: list[Child] = []
         self._timers: dict[Child, asyncio.Task[None]] = {}
 
     async def read(self, job: Job, progress: Progress) -> Reading:
-        """Read one file in a child.
+        """Read one file in a child. Raises an error of `READING_ERRORS`."""
+        assembler = ReadingAssembler()
 
-        Raises an error of `READING_ERRORS`. A child that fails, or whose work is cancelled, is replaced.
-        """
+        def take(message: Message) -> Reading | None:
+            if "progress" in message:
+                progress(*message["progress"])
+                return None
+            return assembler.take(message)
+
+        return await self._asked(job_to_message(job), take)
+
+    async def draw(self, drawing: Drawing) -> Picture:
+        """Draw one page in a child. Raises an error of `READING_ERRORS`."""
+        return await self._asked(drawing_to_message(drawing), picture_from_message)
+
+    async def _asked(self, message: Message, take: Take[Result]) -> Result:
+        """What a child answers. One that fails, or whose work is cancelled, is replaced."""
         async with self._queue.turn():
             child = self._take() or await Child.start(self._limits, self._folder)
             healthy = False
             try:
-                reading = await child.read(job, self._limits.silence_seconds, progress)
+                result = await child.ask(message, self._limits.silence_seconds, take)
                 healthy = True
-                return reading
+                return result
             except DocumentParserFailed:
                 raise
             except tuple(READING_ERRORS.values()):
@@ -181,7 +201,19 @@ class ParserPool:
 @asynccontextmanager
 async def parser_pool(size: int, limits: ChildLimits, folder: Path) -> AsyncIterator[ParserPool]:
     """A pool for files below `folder` that leaves no process behind."""
-    pool = ParserPool(size, limits, folder)
+    async with _open_pool(ParserPool(FairQueue("parsing", size), limits, folder)) as pool:
+        yield pool
+
+
+@asynccontextmanager
+async def artist_pool(size: int, limits: ChildLimits, folder: Path) -> AsyncIterator[ParserPool]:
+    """The same for pages that are drawn, which wait for no upload, nor uploads for them."""
+    async with _open_pool(ParserPool(FairQueue("drawing", size), limits, folder)) as pool:
+        yield pool
+
+
+@asynccontextmanager
+async def _open_pool(pool: ParserPool) -> AsyncIterator[ParserPool]:
     try:
         yield pool
     finally:

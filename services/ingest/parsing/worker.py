@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +20,7 @@ from services.ingest.errors import DocumentError, DocumentParserFailed
 from services.ingest.parsing.confinement import NotConfined, confine
 from services.ingest.parsing.frames import (
     Message,
+    drawing_from_message,
     encode,
     job_from_message,
     read_frame,
@@ -50,16 +52,28 @@ def send(output: IO[bytes], message: Message) -> None:
     output.flush()
 
 
+def parts_of(message: Message, report: Reporter) -> Iterator[Message]:
+    """The messages of what a job comes to."""
+    if "drawing" in message:
+        # Imported when needed, as parsers are.
+        from services.ingest.parsing.rendering import draw
+
+        yield {"picture": draw(drawing_from_message(message))}
+    else:
+        yield from reading_to_messages(read(job_from_message(message), report))
+
+
 def answer(message: Message, output: IO[bytes]) -> None:
-    """Send what a job came to: its reading, or the error to raise in the service."""
+    """Send what a job came to: its reading or picture, or the error to raise in the service."""
     try:
-        for part in reading_to_messages(read(job_from_message(message), Reporter(output))):
+        for part in parts_of(message, Reporter(output)):
             send(output, part)
     except DocumentError as error:
-        send(output, {"error": {"reason": error.reason, "message": error.message}})
+        told = {"reason": error.reason, "message": error.message, "field": error.field}
+        send(output, {"error": told})
     except (MemoryError, RecursionError):
-        failed = {"reason": DocumentParserFailed.reason, "message": "needs more memory than allowed"}
-        send(output, {"error": failed})
+        told = {"reason": DocumentParserFailed.reason, "message": "needs more memory than allowed"}
+        send(output, {"error": told | {"field": "path"}})
 
 
 def allow_processor_time(seconds: int) -> None:
