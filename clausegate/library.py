@@ -25,6 +25,8 @@ from clausegate.ingest.v1.ingest_service_pb2 import (
 from clausegate.ingest.v1.ingest_service_pb2_grpc import IngestServiceStub
 from clausegate.retrieval.v1.document_service_pb2 import (
     GetDocumentRequest,
+    GetTextRequest,
+    GetTextResponse,
     ListDocumentsRequest,
     ListSourcesRequest,
     Source,
@@ -141,6 +143,25 @@ class Library(Connection):
         """A document as its live version stands in the index."""
         request = GetDocumentRequest(document_id=document_id)
         return (await self._answer(self._documents.GetDocument, request, deadline_seconds)).document
+
+    async def get_text(
+        self,
+        document_id: str,
+        start: int,
+        end: int,
+        *,
+        around: int | None = None,
+        whole_section: bool = False,
+        deadline_seconds: float | None = None,
+    ) -> GetTextResponse:
+        """A part of a document's extracted text with so many characters on each side, 500 by default.
+
+        `whole_section` asks for the section that holds `start` in place of the part.
+        """
+        request = GetTextRequest(
+            document_id=document_id, start=start, end=end, around=around, whole_section=whole_section
+        )
+        return await self._answer(self._documents.GetText, request, deadline_seconds)
 
     async def documents(
         self, sources: Iterable[str] = (), *, deadline_seconds: float | None = None

@@ -54,7 +54,7 @@ class Pages:
 
 def _check(document: Document, look: Look) -> None:
     if document.format is not DocumentFormat.PDF:
-        message = "Only a PDF has pages that can be drawn."
+        message = "Only a PDF has pages that can be drawn; `GetText` shows text."
         raise DocumentFormatUnsupported(message, field="document_id")
     if look.page > document.page_count:
         raise PageNotFound(f"The document has {document.page_count:,} pages.", field="page")

@@ -87,17 +87,22 @@ async def list_chunks(store: Store, document_id: DocumentId, size: int, token: s
     # A token is given only where more follows: no chunks after it are another version too.
     if token and (not chunks or chunks[0].generation != generation):
         raise VersionReplaced(f"The document was replaced meanwhile: {document_id}", field="page_token")
-    return page_of(chunks, _fitting(chunks[:size], _texts), _position, "chunks", document_id)
+    return page_of(chunks, _fitting(chunks[:size], _parts), _position, "chunks", document_id)
 
 
 def _position(chunk: Chunk) -> str:
     return f"{chunk.generation} {chunk.ordinal}"
 
 
-def _fitting(items: Sequence[Item], texts_in: Callable[[Item], Iterable[str]]) -> int:
+def _fitting(items: Sequence[Item], parts_of: Callable[[Item], Iterable[bytes]]) -> int:
     """How many of the first ones stay within `MAX_PAGE_BYTES`, at least one."""
-    sizes = accumulate(sum(len(text.encode()) for text in texts_in(item)) for item in items)
+    sizes = accumulate(sum(map(len, parts_of(item))) for item in items)
     return max(1, sum(size <= MAX_PAGE_BYTES for size in sizes))
+
+
+def _parts(chunk: Chunk) -> Iterator[bytes]:
+    yield from map(str.encode, _texts(chunk))
+    yield chunk.layout
 
 
 def _texts(chunk: Chunk) -> Iterator[str]:
@@ -108,11 +113,11 @@ def _texts(chunk: Chunk) -> Iterator[str]:
         yield part.text
 
 
-def _texts_of_document(document: Document) -> Iterator[str]:
-    yield from (document.document_id, document.path, document.title)
+def _parts_of_document(document: Document) -> Iterator[bytes]:
+    yield from map(str.encode, (document.document_id, document.path, document.title))
     for party in document.profile.parties if document.profile else ():
-        yield party.name
-        yield from (other.text for other in party.other_names)
+        yield party.name.encode()
+        yield from (other.text.encode() for other in party.other_names)
 
 
 async def list_documents(store: Store, scope: Scope, size: int, token: str) -> Page[Document]:
@@ -123,7 +128,7 @@ async def list_documents(store: Store, scope: Scope, size: int, token: str) -> P
     await check_scope(store, scope)
     after = page_position(token, "documents", scope)
     documents = await store.documents(scope, DocumentId(after) or None, size + 1)
-    fitting = _fitting(documents[:size], _texts_of_document)
+    fitting = _fitting(documents[:size], _parts_of_document)
     return page_of(documents, fitting, lambda document: document.document_id, "documents", scope)
 
 

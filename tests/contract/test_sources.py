@@ -132,6 +132,7 @@ READS = {
     "documents": lambda c: all_of(c.documents()),
     "documents of a source": lambda c: all_of(c.documents(sources=["cme"])),
     "document": lambda c: c.get_document("cme/licence.txt"),
+    "text": lambda c: c.get_text("cme/licence.txt", 0, 50),
     "sources": lambda c: all_of(c.sources()),
     "search": lambda c: c.search(FEE, top_k=50, background=True),
     "search by words": lambda c: c.search(FEE, mode=2, top_k=50),
@@ -444,7 +445,7 @@ EXAMINED = {
     "clausegate.retrieval.v1.ArticleStoreService": {
         *("FindArticles", "PutArticle", "ReadArticle", "ReadArticles", "RemoveArticle"),
     },
-    "clausegate.retrieval.v1.DocumentService": {"GetDocument", "ListDocuments", "ListSources"},
+    "clausegate.retrieval.v1.DocumentService": {"GetDocument", "GetText", "ListDocuments", "ListSources"},
     "clausegate.retrieval.v1.IndexService": {
         *("CheckDocument", "DescribeIndex", "RemoveDocument", "ReplaceDocument", "ReportArchive"),
     },

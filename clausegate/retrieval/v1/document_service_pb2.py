@@ -23,11 +23,12 @@ _sym_db = _symbol_database.Default()
 
 
 from clausegate.corpus.v1 import document_pb2 as clausegate_dot_corpus_dot_v1_dot_document__pb2
+from clausegate.corpus.v1 import span_pb2 as clausegate_dot_corpus_dot_v1_dot_span__pb2
 from clausegate.rpc.v1 import access_pb2 as clausegate_dot_rpc_dot_v1_dot_access__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n.clausegate/retrieval/v1/document_service.proto\x12\x17\x63lausegate.retrieval.v1\x1a#clausegate/corpus/v1/document.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\")\n\x12GetDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"G\n\x13GetDocumentResponse\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Document\"N\n\x14ListDocumentsRequest\x12\x0f\n\x07sources\x18\x01 \x03(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"c\n\x15ListDocumentsResponse\x12\x31\n\tdocuments\x18\x01 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Document\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\";\n\x12ListSourcesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"E\n\x06Source\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x16\n\x0e\x64ocument_count\x18\x02 \x01(\x05\x12\x13\n\x0b\x63hunk_count\x18\x03 \x01(\x05\"`\n\x13ListSourcesResponse\x12\x30\n\x07sources\x18\x01 \x03(\x0b\x32\x1f.clausegate.retrieval.v1.Source\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xca\x03\n\x0f\x44ocumentService\x12\x9a\x01\n\x0bGetDocument\x12+.clausegate.retrieval.v1.GetDocumentRequest\x1a,.clausegate.retrieval.v1.GetDocumentResponse\"0\x92\x82\x19\x06\n\x02\x01\x02\x10\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/documents/{document_id=**}\x12\x8f\x01\n\rListDocuments\x12-.clausegate.retrieval.v1.ListDocumentsRequest\x1a..clausegate.retrieval.v1.ListDocumentsResponse\"\x1f\x92\x82\x19\x06\n\x02\x01\x02\x10\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/documents\x12\x87\x01\n\x0bListSources\x12+.clausegate.retrieval.v1.ListSourcesRequest\x1a,.clausegate.retrieval.v1.ListSourcesResponse\"\x1d\x92\x82\x19\x06\n\x02\x01\x02\x10\x01\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/sourcesb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n.clausegate/retrieval/v1/document_service.proto\x12\x17\x63lausegate.retrieval.v1\x1a#clausegate/corpus/v1/document.proto\x1a\x1f\x63lausegate/corpus/v1/span.proto\x1a\x1e\x63lausegate/rpc/v1/access.proto\x1a\x1cgoogle/api/annotations.proto\")\n\x12GetDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\"G\n\x13GetDocumentResponse\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1e.clausegate.corpus.v1.Document\"N\n\x14ListDocumentsRequest\x12\x0f\n\x07sources\x18\x01 \x03(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"c\n\x15ListDocumentsResponse\x12\x31\n\tdocuments\x18\x01 \x03(\x0b\x32\x1e.clausegate.corpus.v1.Document\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"x\n\x0eGetTextRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x13\n\x06\x61round\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x15\n\rwhole_section\x18\x05 \x01(\x08\x42\t\n\x07_around\"\x9a\x01\n\x0fGetTextResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12(\n\x04span\x18\x02 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12*\n\x06wanted\x18\x03 \x01(\x0b\x32\x1a.clausegate.corpus.v1.Span\x12\x0f\n\x07section\x18\x04 \x01(\t\x12\x12\n\ngeneration\x18\x05 \x01(\t\";\n\x12ListSourcesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"E\n\x06Source\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x16\n\x0e\x64ocument_count\x18\x02 \x01(\x05\x12\x13\n\x0b\x63hunk_count\x18\x03 \x01(\x05\"`\n\x13ListSourcesResponse\x12\x30\n\x07sources\x18\x01 \x03(\x0b\x32\x1f.clausegate.retrieval.v1.Source\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xdf\x04\n\x0f\x44ocumentService\x12\x9a\x01\n\x0bGetDocument\x12+.clausegate.retrieval.v1.GetDocumentRequest\x1a,.clausegate.retrieval.v1.GetDocumentResponse\"0\x92\x82\x19\x06\n\x02\x01\x02\x10\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/documents/{document_id=**}\x12\x8f\x01\n\rListDocuments\x12-.clausegate.retrieval.v1.ListDocumentsRequest\x1a..clausegate.retrieval.v1.ListDocumentsResponse\"\x1f\x92\x82\x19\x06\n\x02\x01\x02\x10\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/documents\x12\x92\x01\n\x07GetText\x12\'.clausegate.retrieval.v1.GetTextRequest\x1a(.clausegate.retrieval.v1.GetTextResponse\"4\x92\x82\x19\x05\n\x01\x01\x10\x01\x82\xd3\xe4\x93\x02%\x12#/v1/documents/{document_id=**}:text\x12\x87\x01\n\x0bListSources\x12+.clausegate.retrieval.v1.ListSourcesRequest\x1a,.clausegate.retrieval.v1.ListSourcesResponse\"\x1d\x92\x82\x19\x06\n\x02\x01\x02\x10\x01\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/sourcesb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,22 +39,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DOCUMENTSERVICE'].methods_by_name['GetDocument']._serialized_options = b'\222\202\031\006\n\002\001\002\020\001\202\323\344\223\002 \022\036/v1/documents/{document_id=**}'
   _globals['_DOCUMENTSERVICE'].methods_by_name['ListDocuments']._loaded_options = None
   _globals['_DOCUMENTSERVICE'].methods_by_name['ListDocuments']._serialized_options = b'\222\202\031\006\n\002\001\002\020\001\202\323\344\223\002\017\022\r/v1/documents'
+  _globals['_DOCUMENTSERVICE'].methods_by_name['GetText']._loaded_options = None
+  _globals['_DOCUMENTSERVICE'].methods_by_name['GetText']._serialized_options = b'\222\202\031\005\n\001\001\020\001\202\323\344\223\002%\022#/v1/documents/{document_id=**}:text'
   _globals['_DOCUMENTSERVICE'].methods_by_name['ListSources']._loaded_options = None
   _globals['_DOCUMENTSERVICE'].methods_by_name['ListSources']._serialized_options = b'\222\202\031\006\n\002\001\002\020\001\202\323\344\223\002\r\022\013/v1/sources'
-  _globals['_GETDOCUMENTREQUEST']._serialized_start=174
-  _globals['_GETDOCUMENTREQUEST']._serialized_end=215
-  _globals['_GETDOCUMENTRESPONSE']._serialized_start=217
-  _globals['_GETDOCUMENTRESPONSE']._serialized_end=288
-  _globals['_LISTDOCUMENTSREQUEST']._serialized_start=290
-  _globals['_LISTDOCUMENTSREQUEST']._serialized_end=368
-  _globals['_LISTDOCUMENTSRESPONSE']._serialized_start=370
-  _globals['_LISTDOCUMENTSRESPONSE']._serialized_end=469
-  _globals['_LISTSOURCESREQUEST']._serialized_start=471
-  _globals['_LISTSOURCESREQUEST']._serialized_end=530
-  _globals['_SOURCE']._serialized_start=532
-  _globals['_SOURCE']._serialized_end=601
-  _globals['_LISTSOURCESRESPONSE']._serialized_start=603
-  _globals['_LISTSOURCESRESPONSE']._serialized_end=699
-  _globals['_DOCUMENTSERVICE']._serialized_start=702
-  _globals['_DOCUMENTSERVICE']._serialized_end=1160
+  _globals['_GETDOCUMENTREQUEST']._serialized_start=207
+  _globals['_GETDOCUMENTREQUEST']._serialized_end=248
+  _globals['_GETDOCUMENTRESPONSE']._serialized_start=250
+  _globals['_GETDOCUMENTRESPONSE']._serialized_end=321
+  _globals['_LISTDOCUMENTSREQUEST']._serialized_start=323
+  _globals['_LISTDOCUMENTSREQUEST']._serialized_end=401
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_start=403
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_end=502
+  _globals['_GETTEXTREQUEST']._serialized_start=504
+  _globals['_GETTEXTREQUEST']._serialized_end=624
+  _globals['_GETTEXTRESPONSE']._serialized_start=627
+  _globals['_GETTEXTRESPONSE']._serialized_end=781
+  _globals['_LISTSOURCESREQUEST']._serialized_start=783
+  _globals['_LISTSOURCESREQUEST']._serialized_end=842
+  _globals['_SOURCE']._serialized_start=844
+  _globals['_SOURCE']._serialized_end=913
+  _globals['_LISTSOURCESRESPONSE']._serialized_start=915
+  _globals['_LISTSOURCESRESPONSE']._serialized_end=1011
+  _globals['_DOCUMENTSERVICE']._serialized_start=1014
+  _globals['_DOCUMENTSERVICE']._serialized_end=1621
 # @@protoc_insertion_point(module_scope)

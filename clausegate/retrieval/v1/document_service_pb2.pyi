@@ -5,6 +5,7 @@ isort:skip_file
 
 import builtins
 import clausegate.corpus.v1.document_pb2
+import clausegate.corpus.v1.span_pb2
 import collections.abc
 import google.protobuf.descriptor
 import google.protobuf.internal.containers
@@ -109,6 +110,85 @@ class ListDocumentsResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["documents", b"documents", "next_page_token", b"next_page_token"]) -> None: ...
 
 Global___ListDocumentsResponse: typing_extensions.TypeAlias = ListDocumentsResponse
+
+@typing.final
+class GetTextRequest(google.protobuf.message.Message):
+    """Names a part of a document's text."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: builtins.int
+    START_FIELD_NUMBER: builtins.int
+    END_FIELD_NUMBER: builtins.int
+    AROUND_FIELD_NUMBER: builtins.int
+    WHOLE_SECTION_FIELD_NUMBER: builtins.int
+    document_id: builtins.str
+    """See `Document.document_id`. Required."""
+    start: builtins.int
+    """The first code point that is wanted, from 0, as in `Citation.span`. Where the text has no words is INVALID_ARGUMENT."""
+    end: builtins.int
+    """Where the part ends, exclusive; what lies beyond the text is left out. At most 20,000 beyond `start`. Required."""
+    around: builtins.int
+    """How many code points to give before and after it at most, in whole words; 0 to 5,000. Unset means 500."""
+    whole_section: builtins.bool
+    """Whether the section that holds `start` is wanted, in place of the part; of a long one 20,000 code points."""
+    def __init__(
+        self,
+        *,
+        document_id: builtins.str = ...,
+        start: builtins.int = ...,
+        end: builtins.int = ...,
+        around: builtins.int | None = ...,
+        whole_section: builtins.bool = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_around", b"_around", "around", b"around"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_around", b"_around", "around", b"around", "document_id", b"document_id", "end", b"end", "start", b"start", "whole_section", b"whole_section"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_around", b"_around"]) -> typing.Literal["around"] | None: ...
+
+Global___GetTextRequest: typing_extensions.TypeAlias = GetTextRequest
+
+@typing.final
+class GetTextResponse(google.protobuf.message.Message):
+    """A part of a document's text."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: builtins.int
+    SPAN_FIELD_NUMBER: builtins.int
+    WANTED_FIELD_NUMBER: builtins.int
+    SECTION_FIELD_NUMBER: builtins.int
+    GENERATION_FIELD_NUMBER: builtins.int
+    text: builtins.str
+    """Exactly the code points `span` of the document's extracted text, but for white space between chunks, which is
+    given as line feeds. Plain text: never show it as HTML.
+    """
+    section: builtins.str
+    """What a citation of its beginning names as the section, see `Chunk.section`."""
+    generation: builtins.str
+    """The version that the text is of, see `Document.generation`. Offsets of a citation fit it if its certificate names
+    the same.
+    """
+    @property
+    def span(self) -> clausegate.corpus.v1.span_pb2.Span:
+        """Where `text` stands in the extracted text."""
+
+    @property
+    def wanted(self) -> clausegate.corpus.v1.span_pb2.Span:
+        """What was asked for, within `span`."""
+
+    def __init__(
+        self,
+        *,
+        text: builtins.str = ...,
+        span: clausegate.corpus.v1.span_pb2.Span | None = ...,
+        wanted: clausegate.corpus.v1.span_pb2.Span | None = ...,
+        section: builtins.str = ...,
+        generation: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["span", b"span", "wanted", b"wanted"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["generation", b"generation", "section", b"section", "span", b"span", "text", b"text", "wanted", b"wanted"]) -> None: ...
+
+Global___GetTextResponse: typing_extensions.TypeAlias = GetTextResponse
 
 @typing.final
 class ListSourcesRequest(google.protobuf.message.Message):

@@ -45,6 +45,11 @@ class DocumentServiceStub(object):
                 request_serializer=clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.ListDocumentsRequest.SerializeToString,
                 response_deserializer=clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.ListDocumentsResponse.FromString,
                 _registered_method=True)
+        self.GetText = channel.unary_unary(
+                '/clausegate.retrieval.v1.DocumentService/GetText',
+                request_serializer=clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.GetTextRequest.SerializeToString,
+                response_deserializer=clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.GetTextResponse.FromString,
+                _registered_method=True)
         self.ListSources = channel.unary_unary(
                 '/clausegate.retrieval.v1.DocumentService/ListSources',
                 request_serializer=clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.ListSourcesRequest.SerializeToString,
@@ -70,6 +75,14 @@ class DocumentServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetText(self, request, context):
+        """A part of a document's extracted text, as indexed, with some words around it: where a quote of a format without
+        pages stands. NOT_FOUND when the document is not indexed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListSources(self, request, context):
         """All sources that have documents, ordered by name.
         """
@@ -89,6 +102,11 @@ def add_DocumentServiceServicer_to_server(servicer, server):
                     servicer.ListDocuments,
                     request_deserializer=clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.ListDocumentsRequest.FromString,
                     response_serializer=clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.ListDocumentsResponse.SerializeToString,
+            ),
+            'GetText': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetText,
+                    request_deserializer=clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.GetTextRequest.FromString,
+                    response_serializer=clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.GetTextResponse.SerializeToString,
             ),
             'ListSources': grpc.unary_unary_rpc_method_handler(
                     servicer.ListSources,
@@ -151,6 +169,33 @@ class DocumentService(object):
             '/clausegate.retrieval.v1.DocumentService/ListDocuments',
             clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.ListDocumentsRequest.SerializeToString,
             clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.ListDocumentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetText(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clausegate.retrieval.v1.DocumentService/GetText',
+            clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.GetTextRequest.SerializeToString,
+            clausegate_dot_retrieval_dot_v1_dot_document__service__pb2.GetTextResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -57,6 +57,22 @@ _DocumentServiceListDocumentsType = typing_extensions.TypeVar(
     ],
 )
 
+_DocumentServiceGetTextType = typing_extensions.TypeVar(
+    '_DocumentServiceGetTextType',
+    grpc.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.document_service_pb2.GetTextRequest,
+        clausegate.retrieval.v1.document_service_pb2.GetTextResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.document_service_pb2.GetTextRequest,
+        clausegate.retrieval.v1.document_service_pb2.GetTextResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.document_service_pb2.GetTextRequest,
+        clausegate.retrieval.v1.document_service_pb2.GetTextResponse,
+    ],
+)
+
 _DocumentServiceListSourcesType = typing_extensions.TypeVar(
     '_DocumentServiceListSourcesType',
     grpc.UnaryUnaryMultiCallable[
@@ -73,7 +89,7 @@ _DocumentServiceListSourcesType = typing_extensions.TypeVar(
     ],
 )
 
-class DocumentServiceStub(typing.Generic[_DocumentServiceGetDocumentType, _DocumentServiceListDocumentsType, _DocumentServiceListSourcesType]):
+class DocumentServiceStub(typing.Generic[_DocumentServiceGetDocumentType, _DocumentServiceListDocumentsType, _DocumentServiceGetTextType, _DocumentServiceListSourcesType]):
     """The documents that are visible to searches."""
 
     @typing.overload
@@ -85,6 +101,10 @@ class DocumentServiceStub(typing.Generic[_DocumentServiceGetDocumentType, _Docum
         grpc.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.document_service_pb2.ListDocumentsRequest,
             clausegate.retrieval.v1.document_service_pb2.ListDocumentsResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            clausegate.retrieval.v1.document_service_pb2.GetTextRequest,
+            clausegate.retrieval.v1.document_service_pb2.GetTextResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.document_service_pb2.ListSourcesRequest,
@@ -103,6 +123,10 @@ class DocumentServiceStub(typing.Generic[_DocumentServiceGetDocumentType, _Docum
             clausegate.retrieval.v1.document_service_pb2.ListDocumentsResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
+            clausegate.retrieval.v1.document_service_pb2.GetTextRequest,
+            clausegate.retrieval.v1.document_service_pb2.GetTextResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
             clausegate.retrieval.v1.document_service_pb2.ListSourcesRequest,
             clausegate.retrieval.v1.document_service_pb2.ListSourcesResponse,
         ],
@@ -113,6 +137,11 @@ class DocumentServiceStub(typing.Generic[_DocumentServiceGetDocumentType, _Docum
 
     ListDocuments: _DocumentServiceListDocumentsType
     """All documents, ordered by id."""
+
+    GetText: _DocumentServiceGetTextType
+    """A part of a document's extracted text, as indexed, with some words around it: where a quote of a format without
+    pages stands. NOT_FOUND when the document is not indexed.
+    """
 
     ListSources: _DocumentServiceListSourcesType
     """All sources that have documents, ordered by name."""
@@ -125,6 +154,10 @@ DocumentServiceAsyncStub: typing_extensions.TypeAlias = DocumentServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.retrieval.v1.document_service_pb2.ListDocumentsRequest,
         clausegate.retrieval.v1.document_service_pb2.ListDocumentsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        clausegate.retrieval.v1.document_service_pb2.GetTextRequest,
+        clausegate.retrieval.v1.document_service_pb2.GetTextResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         clausegate.retrieval.v1.document_service_pb2.ListSourcesRequest,
@@ -150,6 +183,16 @@ class DocumentServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[clausegate.retrieval.v1.document_service_pb2.ListDocumentsResponse, collections.abc.Awaitable[clausegate.retrieval.v1.document_service_pb2.ListDocumentsResponse]]:
         """All documents, ordered by id."""
+
+    @abc.abstractmethod
+    def GetText(
+        self,
+        request: clausegate.retrieval.v1.document_service_pb2.GetTextRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[clausegate.retrieval.v1.document_service_pb2.GetTextResponse, collections.abc.Awaitable[clausegate.retrieval.v1.document_service_pb2.GetTextResponse]]:
+        """A part of a document's extracted text, as indexed, with some words around it: where a quote of a format without
+        pages stands. NOT_FOUND when the document is not indexed.
+        """
 
     @abc.abstractmethod
     def ListSources(

@@ -7,10 +7,13 @@ import grpc
 from chassis.auth import current_caller
 from clausegate.retrieval.v1 import document_service_pb2 as wire
 from clausegate.retrieval.v1.document_service_pb2_grpc import DocumentServiceServicer
+from corpus.codec import to_message
+from corpus.spans import Span
+from services.retrieval.excerpts import USUAL_AROUND, Wanted, excerpt_of, read_chunks_of
 from services.retrieval.indexes import Indexes
 from services.retrieval.queries import MAX_PAGE, count, required_document_id, scope
 from services.retrieval.reading import list_documents, list_sources, read_document
-from services.retrieval.servicers.intact import document_to_wire
+from services.retrieval.servicers.intact import chunk_to_wire, document_to_wire
 
 Context = grpc.aio.ServicerContext[object, object]
 
@@ -29,6 +32,19 @@ class DocumentServicer(DocumentServiceServicer):
         index = await self._indexes.of(current_caller())
         document = await read_document(index.store, document_id)
         return wire.GetDocumentResponse(document=document_to_wire(document))
+
+    async def GetText(  # noqa: N802
+        self, request: wire.GetTextRequest, context: Context
+    ) -> wire.GetTextResponse:
+        """Read a part of a document's text."""
+        document_id = required_document_id(request.document_id)
+        around = request.around if request.HasField("around") else USUAL_AROUND
+        wanted = Wanted(Span(request.start, request.end), around, request.whole_section)
+        index = await self._indexes.of(current_caller())
+        chunks = await read_chunks_of(index.store, document_id, wanted)
+        for chunk in chunks:
+            chunk_to_wire(chunk)  # which refuses one that is damaged
+        return to_message(excerpt_of(chunks, wanted), wire.GetTextResponse)
 
     async def ListDocuments(  # noqa: N802
         self, request: wire.ListDocumentsRequest, context: Context

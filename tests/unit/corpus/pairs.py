@@ -25,7 +25,7 @@ from clausegate.corpus.v1 import (
     span_pb2,
 )
 from clausegate.ingest.v1 import ingest_service_pb2
-from clausegate.retrieval.v1 import project_service_pb2, retrieval_service_pb2
+from clausegate.retrieval.v1 import document_service_pb2, project_service_pb2, retrieval_service_pb2
 from corpus import chunks, citations, definitions, documents, profiles, spans
 from corpus.codec import Pair, pairs_of
 from corpus.wire import SAME
@@ -37,7 +37,7 @@ from services.answer.query import events
 from services.answer.records import usage
 from services.ingest import originals, records
 from services.retrieval import corpus as retrieval
-from services.retrieval import evidence, routes, routing
+from services.retrieval import evidence, excerpts, routes, routing
 
 ROOT = Path(__file__).resolve().parents[3]
 PAIRS: list[tuple[type, Any]] = [
@@ -91,6 +91,7 @@ PAIRS: list[tuple[type, Any]] = [
     (texts.Checked, grounding_service_pb2.CheckGroundingResponse),
     (checking.Verification, grounding_service_pb2.VerifyCitationResponse),
     (records.Progress, ingest_service_pb2.IngestProgress),
+    (excerpts.Excerpt, document_service_pb2.GetTextResponse),
     (originals.OriginalFile, ingest_service_pb2.OriginalFile),
     (evidence.WindowMatch, retrieval_service_pb2.WindowMatch),
     (routes.UnknownName, retrieval_service_pb2.UnknownName),
