@@ -22,8 +22,14 @@ _NOBODY = re.compile(
 """What a definition between parties also names, besides parties."""
 _QUOTED = re.compile(r"[\"“‘'`”]{1,2}([^\"“”‘()]{1,60}?)[,.]?(?:[\"”’']{1,2}(?=[\s,;:.)\]]|$)|(?=\)))")
 _ASIDE = re.compile(r"\(([^()]{1,400})\)")
-_LEFT_OUT = re.compile(r"(?i:\band)\s(?:\[[^\]]{1,60}\]|_{3,})")
-"""A party whose name is not filled in: what stands behind it is not of the party before."""
+_LEFT_OUT = re.compile(
+    r"\band\s(?:\[[^\]]{1,60}\]|_{3,}|(?:the|an?|any|each|every|such)\s(?:[\w-]{1,20}\s){0,3}?(?:company"
+    r"|corporation|firm|entity|institution|organi[sz]ation|person|individual|party|undersigned|customer|client"
+    r"|subscriber|user|member|participant|applicant|employee|licensee|purchaser|buyer|tenant)\b)",
+    re.IGNORECASE,
+)
+"""A party whose name is not told: `and the company named in the Order Form (the “Licensee”)`. What stands behind
+it is not of the party before."""
 _TOGETHER = re.compile(r"\b(?:together|collectively|jointly)\b", re.IGNORECASE)
 _COLLECTIVE = 8_000
 """Characters at the top in which several parties are given one name."""

@@ -492,6 +492,22 @@ def test_what_a_party_is_called_whose_name_is_left_out_is_no_name_of_the_party_b
 
 
 @pytest.mark.parametrize(
+    "second",
+    [
+        "the company named as licensee in the Order Form",
+        "the person who accepts these terms",
+        "any Customer that signs an order",
+        "the undersigned",
+        "[name of licensee]",
+    ],
+)
+def test_the_role_of_a_party_that_is_not_named_is_none_of_the_party_before(second):
+    text = f"THIS AGREEMENT is made between Acme Limited (“Acme”), and {second} (the “Licensee”)."
+    (party,) = card(text).parties
+    assert [name.text for name in party.other_names if name.text != "Acme Limited"] == ["Acme"]
+
+
+@pytest.mark.parametrize(
     "name", ["Zeta GmbH", "Zeta plc", "Zeta Limited", "Zeta Inc.", "Zeta L.P.", "Zeta Pty. Ltd."]
 )
 def test_the_full_stop_of_a_sentence_belongs_to_no_name(name):
