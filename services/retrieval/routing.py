@@ -157,12 +157,10 @@ class HeadIndex:
         held = [frozenset(self._bm25.texts_with(stem).tolist()) for stem in stems]
         return frozenset.intersection(*held) if held else frozenset()
 
-    def best_of(self, question: str, numbers: Collection[int]) -> list[int]:
-        """Those of the heads that match a question nearly as well as the best of them, best first."""
+    def best_first(self, question: str, numbers: Collection[int]) -> list[int]:
+        """The heads in the order in which they match a question."""
         scores = self._bm25.get_scores([word.stem for word in _words(question) if word.counts])
-        ordered = sorted(numbers, key=lambda number: (-scores[number], number))
-        least = MIN_SHARE * max((scores[number] for number in ordered), default=0.0)
-        return [number for number in ordered if scores[number] >= least]
+        return sorted(numbers, key=lambda number: (-scores[number], number))
 
     def asking(self, question: str, numbers: Collection[int], names: Collection[str]) -> list[Span]:
         """The segments of a question that do more than name one of the heads; all of it where none does.

@@ -19,8 +19,9 @@ from tests.fakes.renderer import Renderer
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-def contract(path, first, second, liability, *, law=None):
+def contract(path, first, second, liability, *, law=None, recitals=()):
     sections = {
+        "Recitals.": list(recitals),
         "1. Definitions.": [
             f"“Device” means any unit of {first} that displays market data to {second}.",
         ],
@@ -31,6 +32,7 @@ def contract(path, first, second, liability, *, law=None):
     }
     if law:
         sections["4. Governing Law."] = [f"This Agreement is governed by the laws of {law}."]
+    sections = {heading: sentences for heading, sentences in sections.items() if sentences}
     card = to_message(a_card("Supply Agreement", (first,), (second,)), profile_pb2.DocumentProfile)
     return File("deals", path, f"Supply Agreement {path}", sections, terms=("Device",), profile=card)
 
@@ -39,7 +41,13 @@ SLINGBAG = contract("slingbag.txt", "Slingbag, Inc.", "Ashgrove Foods, LLC", "US
 HALBERD = contract("halberd.txt", "Halberd Ltd.", "Cormorant Systems, Inc.", "EUR 900")
 RENEWED = contract("renewed.txt", "Halberd Ltd.", "Cormorant Systems, Inc.", "EUR 950")
 OTHER = contract("other.txt", "Larkspur Estates GmbH", "Merridew plc", "GBP 70", law="Ruritania")
-FILES = (SLINGBAG, HALBERD, RENEWED, OTHER)
+LONG = [f"The parties have met {number} times before they signed." for number in range(60)]
+"""More words than those of a beginning by which documents are found."""
+MILL = contract("law-that-governs.txt", "Quenby Mills Ltd.", "Tamarind Foods, Inc.", "USD 10")
+MILL_WITH_LAW = contract(
+    "mill.txt", "Quenby Mills Ltd.", "Tamarind Foods, Inc.", "USD 20", law="Ostravia", recitals=LONG
+)
+FILES = (SLINGBAG, HALBERD, RENEWED, OTHER, MILL, MILL_WITH_LAW)
 NAMES = {
     "the Sling Bag agreement": {SLINGBAG.document_id},
     "the Ashgrove contract": {SLINGBAG.document_id},
@@ -82,6 +90,17 @@ async def test_nothing_shows_a_document_that_the_question_does_not_name(queries,
     for gate in (True, False):
         response = await queries.Query(QueryRequest(query=asked.format(" and ".join(named)), gate=gate))
         assert told(response) <= set().union(*(NAMES[name] for name in named))
+
+
+async def test_of_documents_that_bear_one_name_those_come_first_that_answer(queries):
+    response = await queries.Query(QueryRequest(query="Which law governs the Quenby Mills agreement?"))
+    assert [document.document_id for document in response.documents] == [
+        MILL_WITH_LAW.document_id,
+        MILL.document_id,
+    ]
+    outcomes = [document.outcome for document in response.documents]
+    assert outcomes == sorted(outcomes)
+    assert "Ostravia" in response.statements[0].text
 
 
 async def test_each_of_several_documents_is_answered_on_its_own_in_the_order_of_naming(queries):

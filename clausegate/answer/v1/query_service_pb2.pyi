@@ -249,10 +249,11 @@ class QueryResponse(google.protobuf.message.Message):
 
     @property
     def documents(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[clausegate.answer.v1.answer_pb2.DocumentAnswer]:
-        """What each document says, in the order of naming, when the question names 2 to 5; or, where it asks for each of
-        many (`Which of our leases …`), what at most 12 of them say, each with one statement, those first whose passages
-        come closest; a note says how many were not asked. Statements are in that order too. Nothing else quotes a
-        document that the question does not name. Empty otherwise, and when refused.
+        """What each document says, when the question names 2 to 5, in the order of naming, or those first that answer where
+        all bear the one name; or, where it asks for each of many (`Which of our leases …`), what at most 12 of them say,
+        each with one statement, those first whose passages come closest; a note says how many were not asked. Statements
+        are in that order too. Nothing else quotes a document that the question does not name. Empty otherwise, and when
+        refused.
         """
 
     @property

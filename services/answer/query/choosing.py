@@ -43,6 +43,8 @@ class Chosen:
     """Further documents that the question asks for."""
     is_named: bool = True
     """Whether the question names them, and does not ask for each of many."""
+    by_one_name: bool = False
+    """Whether it does so by one name that all of them bear."""
 
 
 async def choose(retrieval: RetrievalClient, question: Question, found: Found) -> Chosen | None:
@@ -51,7 +53,8 @@ async def choose(retrieval: RetrievalClient, question: Question, found: Found) -
     if asked and len(question.document_ids) != 1 and len(found.named) != 1 and not found.unknown_names:
         return await _of_each(retrieval, question, asked, found.named)
     if 1 < len(found.named) <= MAX_NAMED and not await _is_everywhere(retrieval, question, found):
-        return Chosen(found.named, compared(found.clause_question))
+        asked_question = compared(found.clause_question)
+        return Chosen(found.named, asked_question, by_one_name=len(found.names) == 1)
     return None
 
 

@@ -86,11 +86,13 @@ def gather(progress: Progress, parts: Sequence[Part]) -> None:
 def together(parts: Sequence[Part], chosen: Chosen | None) -> Answer | RefusalReason:
     """The answers of several documents as one, in the order given; that of a single part as it is.
 
-    Why there is none, when all are refused.
+    Of documents that bear one name those come first that answer best. Why there is none, when all refuse.
     """
     if len(parts) == 1 and parts[0].result is not None:
         return parts[0].result
     assert chosen is not None
+    if chosen.by_one_name:
+        parts = sorted(parts, key=_best_first)
     answers = [part.result if isinstance(part.result, Answer) else Answer() for part in parts]
     if not any(answer.statements for answer in answers):
         refused = best_of(parts).result
@@ -108,6 +110,12 @@ def together(parts: Sequence[Part], chosen: Chosen | None) -> Answer | RefusalRe
         else [asked_of_each_note(outcomes, chosen.not_asked)]
     )
     return replace(whole, documents=documents, notes=(*told, *whole.notes))
+
+
+def _best_first(part: Part) -> tuple[int, float]:
+    """Sorts answers first, then what is only related; the strongest evidence first."""
+    outcome = part.result.outcome if isinstance(part.result, Answer) else Outcome.REFUSED
+    return list(Outcome).index(outcome), -(part.decision.top_score or 0.0)
 
 
 def _cell(answer: Answer) -> Answer:

@@ -69,7 +69,7 @@ def find(index: NameIndex, question: str, scope: Scope = EVERYWHERE) -> NamesFou
     named = []
     numbers = []
     for mentioned, documents in groups:
-        best = index.heads.best_of(question, _narrowed(index, question, documents))
+        best = index.heads.best_first(question, _narrowed(index, question, documents))
         spans = sorted({mention.span for mention in mentioned}, key=lambda span: span.start)
         slips = any(mention.spelling is Spelling.ONE_LETTER for mention in mentioned)
         spelling = Spelling.ONE_LETTER if slips else Spelling.SAME
