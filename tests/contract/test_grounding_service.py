@@ -338,7 +338,7 @@ def tampered(citation: Citation, path: tuple[str, ...], change: Callable[[object
     owner = copy
     for name in path[:-1]:
         inner = getattr(owner, name)
-        repeated = name in ("parts", "highlights")
+        repeated = name in ("parts", "highlights", "boxes")
         owner = (inner[0] if inner else inner.add()) if repeated else inner
     setattr(owner, path[-1], change(getattr(owner, path[-1])))
     return copy
@@ -346,7 +346,7 @@ def tampered(citation: Citation, path: tuple[str, ...], change: Callable[[object
 
 def other(value: object) -> object:
     match value:
-        case int():
+        case int() | float():
             return value + 1
         case str():
             return f"{value}0"

@@ -13,6 +13,7 @@ from clausegate.corpus.v1 import chunk_pb2, profile_pb2, span_pb2
 from clausegate.digests import contents_digest
 from clausegate.retrieval.v1 import document_service_pb2, index_service_pb2, retrieval_service_pb2
 from corpus.codec import to_message
+from corpus.layout import PlacedLine, PlacedWord, encode
 from corpus.profiles import MAX_TEXT
 from tests.cards import WHOLE
 from tests.contract.messages import reads_well
@@ -64,6 +65,9 @@ async def test_a_version_is_stored_with_progress_and_a_receipt(service):
     assert receipt.index_revision == (await describe(service)).index_revision
 
 
+LAYOUT = encode([PlacedLine(2, 100, 112, (PlacedWord(4, 9, 50, 90),))])
+
+
 def whole(text):
     """The requests for `text` with every field of its last chunk and its document set."""
     chunks, commit = text.chunks(), text.commit()
@@ -76,7 +80,7 @@ def whole(text):
     chunk.context_after.add(span=part, text="without consent.", governs=part, pages=pages)
     for kind in (chunk_pb2.TEXT_DOUBT_KIND_READING_ORDER, chunk_pb2.TEXT_DOUBT_KIND_MISSING_WORDS):
         chunk.doubts.add(span=part, kind=kind)
-    chunk.table_header, chunk.is_definitions = "Product | Fee", True
+    chunk.table_header, chunk.is_definitions, chunk.layout = "Product | Fee", True, LAYOUT
     document.hidden_characters, document.reference_marks, document.running_lines = 3, 5, 7
     document.scanned_pages.append(2)
     document.profile.CopyFrom(to_message(WHOLE, profile_pb2.DocumentProfile))

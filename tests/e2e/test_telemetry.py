@@ -106,6 +106,8 @@ def others(http, model):
     for _ in range(2):
         asked = http.post("/v1/projects/-/research/query", json={"query": "device fee"})
         assert asked.status_code in (200, 404)
+    page = http.get("/v1/documents/northgate/fee-schedule.pdf/pages/1:render")
+    assert page.headers["content-type"] == "image/png"
     http.get("/v1/documents/nowhere/else.txt")
     http.get("/v1/documents/nowhere/else.txt", headers={"Host": "made-up.example"})
     http.get("/nowhere")

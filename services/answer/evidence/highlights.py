@@ -75,12 +75,10 @@ class _Wanted:
     """What else might be meant where the quote holds it."""
 
 
-def _pattern(held: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w$.,-])(?:{held})", re.IGNORECASE)
-
-
-_AMOUNT = _pattern(rf"{_BOUND}{_MONEY}{_RATE}")
-_SHARE = _pattern(rf"{_BOUND}{_PERCENT}{_RATE}")
+_BEGINS = r"(?<![\w$.,-])"
+"""Nothing of a word or a number stands before."""
+_AMOUNT = re.compile(rf"{_BEGINS}(?:{_BOUND}{_MONEY}{_RATE})", re.IGNORECASE)
+_SHARE = re.compile(rf"{_BEGINS}(?:{_BOUND}{_PERCENT}{_RATE})", re.IGNORECASE)
 _KINDS = (
     _Wanted(
         re.compile(
@@ -89,7 +87,7 @@ _KINDS = (
             r"|\bwhat(?:'s|\s+is)?\s+(?:the\s+)?(?:\w+\s+){0,2}(?:notice\s+period|deadline|term|duration|time\s+limit)\b",
             re.IGNORECASE,
         ),
-        _pattern(rf"{_BOUND}{_PERIOD}"),
+        re.compile(rf"{_BEGINS}(?:{_BOUND}{_PERIOD})", re.IGNORECASE),
         re.compile(_DATE),
     ),
     _Wanted(
@@ -111,14 +109,16 @@ _KINDS = (
     ),
     _Wanted(
         re.compile(r"\bby\s+when\b", re.IGNORECASE),
-        _pattern(
-            rf"within\s+{_PERIOD}|(?:not|no)\s+later\s+than\s+(?:{_PERIOD}|{_DATE})|(?:by|before)\s+{_DATE}"
+        re.compile(
+            rf"{_BEGINS}(?:within\s+{_PERIOD}|(?:not|no)\s+later\s+than\s+(?:{_PERIOD}|{_DATE})"
+            rf"|(?:by|before)\s+{_DATE})",
+            re.IGNORECASE,
         ),
     ),
     _Wanted(
         re.compile(r"\bwhen\b|\bwhat\s+date\b|\b(?:which|what)\s+day\b|\bas\s+of\s+what\b", re.IGNORECASE),
         re.compile(_DATE),
-        _pattern(_PERIOD),
+        re.compile(rf"{_BEGINS}(?:{_PERIOD})", re.IGNORECASE),
     ),
 )
 _ASKS_LAW = re.compile(

@@ -28,8 +28,8 @@ _LEFT_OUT = re.compile(
     r"|subscriber|user|member|participant|applicant|employee|licensee|purchaser|buyer|tenant)\b)",
     re.IGNORECASE,
 )
-"""A party whose name is not told: `and the company named in the Order Form (the “Licensee”)`. What stands behind
-it is not of the party before."""
+"""A party whose name is not told: `and the company named in the Order Form (the “Licensee”)`. What stands
+behind it is not of the party before."""
 _TOGETHER = re.compile(r"\b(?:together|collectively|jointly)\b", re.IGNORECASE)
 _COLLECTIVE = 8_000
 """Characters at the top in which several parties are given one name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corpus.stems import stems_of
-from services.answer.contracts.snippets import SUMMARY_SENTENCES, sentence_count
+from services.answer.contracts.snippets import MAX_SUMMARY_SENTENCES, sentence_count
 from services.answer.research.wording import NOTHING_FOUND, mentions, none_stands, shared_words, summary_of
 
 STEMS = frozenset(stems_of("monthly fees devices"))
@@ -55,7 +55,7 @@ def test_a_summary_names_a_few_titles(titles: list[str], named: str) -> None:
     summary = summary_of(["Nothing shared."] * len(titles), titles, STEMS)
 
     assert summary == f"{named} They hold none of the question’s words."
-    assert sentence_count(summary) in SUMMARY_SENTENCES
+    assert 1 <= sentence_count(summary) <= MAX_SUMMARY_SENTENCES
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_summary_of_one_passage_speaks_of_one(quote: str, held: str) -> None:
     summary = summary_of([quote], ["A"], STEMS)
 
     assert summary == f"1 passage is quoted from “A”. {held}"
-    assert sentence_count(summary) in SUMMARY_SENTENCES
+    assert 1 <= sentence_count(summary) <= MAX_SUMMARY_SENTENCES
 
 
 def test_a_summary_of_nothing_says_that_there_is_nothing() -> None:

@@ -1,6 +1,7 @@
 """Digests of what the index holds cover all fields, those of later releases among them."""
 
 import pytest
+from google.protobuf.descriptor import FieldDescriptor
 
 from clausegate.corpus.v1.chunk_pb2 import Chunk
 from clausegate.corpus.v1.definition_pb2 import Definition
@@ -15,6 +16,10 @@ FIELDS = [
 ]
 
 
+VALUES = {FieldDescriptor.TYPE_STRING: "x", FieldDescriptor.TYPE_BYTES: b"x"}
+"""What a field of another type than a number is set to."""
+
+
 def changed(kind, name):
     """A message in which this one field has another value than unset."""
     message = kind()
@@ -23,9 +28,9 @@ def changed(kind, name):
         target = getattr(message, name)
         (target.add() if field.is_repeated else target).SetInParent()
     elif field.is_repeated:
-        getattr(message, name).append("x" if field.type == field.TYPE_STRING else 1)
+        getattr(message, name).append(VALUES.get(field.type, 1))
     else:
-        setattr(message, name, "x" if field.type == field.TYPE_STRING else 1)
+        setattr(message, name, VALUES.get(field.type, 1))
     return message
 
 
