@@ -29,6 +29,8 @@ from services.answer.verification.lint.vocabulary import (
     Force,
 )
 from services.answer.verification.lint.wording import is_content, stem_of, words_of
+from services.answer.verification.narrowing import narrowed
+from services.answer.verification.parties import other_party_of_row, other_subjects
 from services.answer.verification.passages import Passage
 from services.answer.verification.rewording import Reworded, in_plain_words, in_words_of
 from services.answer.verification.same_meaning import ANYBODY, LIGHT, SHARES, UNIVERSAL, meaning_stem
@@ -157,10 +159,25 @@ def _differences(said: Reworded, passage: Passage, share: float) -> Iterator[Dif
     for condition in conditions_of(clause.tokens):
         if _leaves_out(condition, sides):
             yield Difference(LintRule.CONDITION, condition.text)
-    if passage.sentences and is_row(passage.sentences[0]):
-        yield from _unlabelled(said.text, passage.sentences[0].text)
+    yield from _of_other_parties(said, passage, sides, readings)
+    yield from (Difference(left.rule, left.text) for left in narrowed(claim.tokens, clause.tokens))
     for words in (*_generalised(claim.tokens, clause.tokens), *_made_fact(sides), *_names_exchanged(sides)):
         yield Difference(words.rule, words.text, said.locate(words.text))
+
+
+def _of_other_parties(
+    said: Reworded, passage: Passage, sides: Sides, readings: Sequence[str]
+) -> Iterator[Difference]:
+    """Parties that a claim has act and its clause does not, and what a claim leaves out of a row's name."""
+    names = frozenset(stem_of(word) for word in passage.chunk.source.casefold().split())
+    if passage.sentences and is_row(passage.sentences[0]):
+        yield from _unlabelled(said.text, passage.sentences[0].text)
+        other = other_party_of_row(sides.claim.tokens, readings[0], names)
+        if other:
+            yield Difference(LintRule.NAME, other[0], said.locate(other[0]), other[1])
+    else:
+        for finding in other_subjects(sides.claim.tokens, sides.clause.tokens, names):
+            yield Difference(finding.rule, finding.text, said.locate(finding.text))
 
 
 def _unlabelled(claim: str, row: str) -> Iterator[Difference]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from corpus.chunks import Chunk
-from services.answer.verification.comparing import Comparison, compare, stems_in
+from services.answer.verification.comparing import Comparison, Difference, compare, stems_in
 from services.answer.verification.contradicting import base
+from services.answer.verification.limiting import limiting
+from services.answer.verification.lint.findings import LintRule
 from services.answer.verification.lint.reading import Text
 from services.answer.verification.lint.tokens import Kind, tokens_of
 from services.answer.verification.lint.wording import is_content
@@ -42,7 +44,7 @@ class Nearest:
     """Whether it says anything like it."""
 
 
-def nearest_to(claim: str, chunks: Iterable[Chunk]) -> Nearest | None:
+def nearest_to(claim: str, chunks: Sequence[Chunk]) -> Nearest | None:
     """The passage that says a claim, else the nearest one; None where the chunks hold no sentence."""
     whole, claim = len(claim) <= MAX_CHARACTERS, claim[:MAX_CHARACTERS]
     chunked = [passages_of(chunk) for chunk in chunks]
@@ -57,7 +59,9 @@ def nearest_to(claim: str, chunks: Iterable[Chunk]) -> Nearest | None:
     saying = next((comparison for comparison in (*compared, *joined) if not comparison.differences), None)
     against = (other for other in compared if other.contradicted and other.share >= SAYS_OTHERWISE)
     if whole and saying and not any(near.rank(other) > near.rank(saying) for other in against):
-        return Nearest(saying, supports=True, found=True)
+        limits = limiting(claim, saying.passage, chunks)
+        left_out = (Difference(LintRule.CONDITION, limits.text),) if limits else ()
+        return Nearest(replace(saying, differences=left_out), supports=not limits, found=True)
     best = compared[0]
     likeness = best.share + FOUND_CLOSENESS * near.closeness(best.passage)
     return Nearest(best, supports=False, found=likeness >= FOUND_SHARE)

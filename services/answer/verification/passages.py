@@ -1,7 +1,8 @@
 """What of a chunk a claim is held to: sentences with what governs them, neighbours, and values of table rows.
 
 A row of a table says several things at once: which value is that of `External, USD` only its header tells.
-So a value is read with its own header and with the cells that say what the row is about.
+So a value is read with its own header, with the cells that say what the row is about, and with values that
+cannot be taken for it: a date beside a fee.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from corpus.chunks import Chunk
 from corpus.spans import Span
 from services.answer.parts import reading_of
 from services.answer.sentences import CELL_SEPARATOR, Sentence, is_row, sentences_of, table_header_of
+from services.answer.verification.lint.reading import Text
 
-_VALUE = re.compile(r"[^\w\s]?\s?[\d.,]*\d(?:\s?%)?\Z")
-"""A cell that is a number and nothing else."""
+_VALUE = re.compile(r"(?:[A-Z]{3}\s?)?[^\w\s]?\s?\d")
+"""What a cell begins with that is a value: a number, an amount, a time."""
 
 _DEPENDS = re.compile(r":|\([a-z]{1,3}\)|\b(?:provided|except|unless|if|however|but|subject|only)\b")
 _GOES_ON = re.compile(r"(?:\d[\d.]*\s)?(?:It|They|This|These|Those|Such|He|She)\b")
@@ -88,12 +90,25 @@ def _row_says(row: Sentence) -> Iterable[str]:
     cells = row.text.split(CELL_SEPARATOR)
     header = table_header_of(row)
     headers = (header.text if header else row.chunk.table_header).split(CELL_SEPARATOR)
+    # A row is named by its first cell, a number or not.
+    values = [i for i, cell in enumerate(cells) if i and _VALUE.match(cell)]
     if len(headers) != len(cells):
-        return (row.text,)
+        # Which of several values means what is unknown.
+        return (
+            row.text if len(values) < 2 else "; ".join(c for i, c in enumerate(cells) if i not in values),
+        )
     read = [f"{head} {cell}".strip() for head, cell in zip(headers, cells, strict=True)]
-    values = [i for i, cell in enumerate(cells) if _VALUE.match(cell)]
-    if len(values) < 2:
+    kinds = {i: _kind_of(cells[i]) for i in values}
+    rivals = {i: {other for other in values if other != i and kinds[other] == kinds[i]} for i in values}
+    told = [value for value in values if rivals[value]]
+    if not told:
         return ("; ".join(read),)
-    return [
-        "; ".join(said for i, said in enumerate(read) if i == value or i not in values) for value in values
-    ]
+    return ["; ".join(said for i, said in enumerate(read) if i not in rivals[value]) for value in told]
+
+
+def _kind_of(value: str) -> str:
+    """What two values of a row have in common that may be taken for each other."""
+    read = Text()
+    read.add(value)
+    units = (amount.unit.name for amount in read.amounts if amount.unit)
+    return "date" if read.dates else next(units, "")

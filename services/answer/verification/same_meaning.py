@@ -298,6 +298,11 @@ UNIVERSAL = tuple(
         "no matter",
         "under all circumstances",
         "in any event",
+        "of every kind",
+        "of any kind",
+        "of all kinds",
+        "of every sort",
+        "whatsoever",
     )
 )
 """Say that something holds without conditions."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from corpus.chunks import Chunk
@@ -85,3 +87,40 @@ def test_a_nearer_clause_that_says_otherwise_stands_against_one_that_has_all_wor
 
 def test_without_sentences_nothing_is_near():
     assert nearest_to("The fee is due.", []) is None
+
+
+STAGES = chunk(
+    "Stage | Time allowed | Responsible",
+    "Reply to questions | 10 days | Licensee",
+    "Review of the plan | 20 days | Acme",
+    name="s",
+)
+PRICES = chunk(
+    "Product | Internal | External | From",
+    "Top | USD 1,500 per month | USD 2,750 per month | 1 May 2026",
+    name="p",
+)
+BARE = chunk("These prices are in USD.", "Depth | 3,200 | 2,985 | 5,400", "Top | 900 | 800 | 700", name="b")
+
+
+@pytest.mark.parametrize(
+    ("claim", "supports"),
+    [
+        ("The Licensee has 10 days to reply to questions.", True),
+        ("Acme has 10 days to reply to questions.", False),
+        ("Acme has 10 days to reply to the Licensee's questions.", False),
+        ("Acme has 20 days for the review of the plan.", True),
+        ("The Licensee has 20 days for the review of the plan.", False),
+        ("The review of the plan is allowed a time of 20 days.", True),
+        ("Externally Top costs USD 2,750 per month.", True),
+        ("Externally Top costs USD 1,500 per month.", False),
+        ("From 1 May 2026 external Top costs USD 2,750 per month.", True),
+        ("Depth costs USD 2,985.", False),
+    ],
+)
+def test_parties_and_values_of_a_claim_are_those_of_its_row_and_column(claim, supports):
+    tables = [replace(table, source="acme") for table in (STAGES, PRICES, BARE)]
+    found = nearest_to(claim, tables)
+
+    assert found
+    assert found.supports is supports
