@@ -22,6 +22,7 @@ from services.answer.verification.lint.reading import Text
 from services.answer.verification.lint.tokens import Kind, Token, tokens_of
 from services.answer.verification.lint.vocabulary import (
     CURRENCIES,
+    GENERIC,
     MODALS,
     NEGATIONS,
     OPPOSITES,
@@ -39,6 +40,8 @@ SAME_THING = 0.7
 """Share of a claim's words that a passage needs to speak of the same thing; with less nothing contradicts."""
 HELD_SHARE, MIN_HELD = 0.5, 2
 """Share and number of a claim's words on the side of a condition that holds under it only."""
+TOLD_SHARE = 0.3
+"""Share of the words of a condition by which a claim tells it."""
 OTHER_WORDS_SHARE = 0.2
 """Words that a claim may have more or less than its clause to be the same sentence in another order."""
 ROW_WORDS_LEFT_OUT = 1
@@ -169,7 +172,7 @@ def _of_other_parties(
     said: Reworded, passage: Passage, sides: Sides, readings: Sequence[str]
 ) -> Iterator[Difference]:
     """Parties that a claim has act and its clause does not, and what a claim leaves out of a row's name."""
-    names = frozenset(stem_of(word) for word in passage.chunk.source.casefold().split())
+    names = frozenset(passage.chunk.source.casefold().split())
     if passage.sentences and is_row(passage.sentences[0]):
         yield from _unlabelled(said.text, passage.sentences[0].text)
         other = other_party_of_row(sides.claim.tokens, readings[0], names)
@@ -195,10 +198,15 @@ def _leaves_out(condition: Condition, sides: Sides) -> bool:
     behind = condition.text.split()[1:2]
     if condition.mark == "once" and not _COUNT_OF_ONCE.isdisjoint(behind):
         return False
-    told = any(stem in sides.stems and stem not in condition.main for stem in _stems_of(condition, sides))
-    marked = any(token.word == condition.mark for token in sides.claim.tokens)
+    own = [stem for stem in dict.fromkeys(_stems_of(condition, sides)) if stem not in condition.main]
+    told = bool(own) and sum(stem in sides.stems for stem in own) >= TOLD_SHARE * len(own)
+    marked = _count(sides.claim, condition.mark) >= _count(sides.clause, condition.mark)
     held = sum(stem in condition.main for stem in sides.stems)
     return not (told or marked) and held >= max(MIN_HELD, HELD_SHARE * len(sides.stems))
+
+
+def _count(text: Text, word: str) -> int:
+    return sum(token.word == word for token in text.tokens)
 
 
 def _stems_of(condition: Condition, sides: Sides) -> Iterator[str]:
@@ -208,7 +216,8 @@ def _stems_of(condition: Condition, sides: Sides) -> Iterator[str]:
     for i, token in enumerate(tokens):
         if token.word == condition.mark and written(tokens[i : i + 4]) == condition.text:
             said = takewhile(lambda token: token.text not in _CONDITION_ENDS, tokens[i + 1 :])
-            yield from (stem_of(token.word) for token in said if is_content(token))
+            own = (token.word for token in said if is_content(token))
+            yield from (stem_of(word) for word in own if word not in GENERIC)
 
 
 def _generalised(claim: Sequence[Token], clause: Sequence[Token]) -> Iterator[Finding]:

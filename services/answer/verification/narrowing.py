@@ -38,7 +38,9 @@ _ANY_REACH = 3
 """Words between `any` and the word that it is about."""
 _LINKS = frozenset(("or", "and", "by"))
 _MEANT_AS_WELL = frozenset(("such", "relevant", "applicable", "respective", "said", "own"))
-_RELATIVES = frozenset(("that", "which", "who", "whose"))
+_RELATIVES = frozenset(("that", "which", "who", "whose", "whom"))
+_BEHIND_PREPOSITIONS = frozenset(("which", "whom"))
+_PREPOSITIONS = frozenset(("for", "in", "to", "of", "on", "by", "from", "under", "with", "at"))
 _ONLY = frozenset(("only", "solely", "exclusively"))
 _ENDS = frozenset(",.;:()!?")
 _REACH = 24
@@ -96,14 +98,20 @@ def _is_narrow(word: str) -> bool:
 
 
 def _by_relative_clauses(clause: Sequence[Token], told: set[str]) -> Iterator[Finding]:
-    for i, token in enumerate(clause[1:], 1):
-        noun = clause[i - 1]
-        if token.word not in _RELATIVES or not is_content(noun):
+    for i in range(1, len(clause)):
+        # `Taxes for which the Customer is liable`.
+        at = (
+            i - 2 if clause[i].word in _BEHIND_PREPOSITIONS and clause[i - 1].word in _PREPOSITIONS else i - 1
+        )
+        if clause[i].word not in _RELATIVES or at < 0 or not is_content(clause[at]):
             continue
-        body = takewhile(lambda token: token.text not in _ENDS, clause[i + 1 : i + _REACH])
+        body = list(takewhile(lambda token: token.text not in _ENDS, clause[i + 1 : i + _REACH]))
+        elsewhere = {meaning_stem(word.text) for word in (*clause[:i], *clause[i + 1 + len(body) :])}
         said = [meaning_stem(word.text) for word in body if is_content(word)]
-        if len(said) >= _MIN_NARROWING and not _is_told(noun, said, told):
-            yield Finding(LintRule.CONDITION, written(clause[i - 1 : i + 4]))
+        if meaning_stem(clause[at].text) in told:
+            said = [stem for stem in said if stem not in elsewhere]
+        if len(said) >= _MIN_NARROWING and not _is_told(clause[at], said, told):
+            yield Finding(LintRule.CONDITION, written(clause[at : i + 4]))
 
 
 def _is_told(noun: Token, said: Sequence[str], told: set[str]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from services.answer.verification.lint.findings import Finding, LintRule
 from services.answer.verification.lint.tokens import Token, tokens_of
 from services.answer.verification.lint.vocabulary import AUXILIARIES
-from services.answer.verification.lint.wording import is_content, stem_of
+from services.answer.verification.lint.wording import is_content
 
 _ROLE_WORDS = """
     licensor licensee sublicensee vendor customer client distributor redistributor subscriber supplier
@@ -18,7 +18,7 @@ _ROLE_WORDS = """
     affiliate regulator subsidiary owner holder member bank insurer insured reseller administrator
     executive shareholder investor advertiser
     """
-_ROLES = frozenset(map(stem_of, _ROLE_WORDS.split()))
+_ROLES = frozenset(_ROLE_WORDS.split())
 _BEFORE_OBJECTS = frozenset(
     ("to", "of", "with", "from", "for", "by", "against", "on", "upon", "between", "than")
 )
@@ -42,16 +42,16 @@ _BY = "by"
 
 def is_party(word: str) -> bool:
     """Whether a word, case folded, is a role such as `licensee`."""
-    return stem_of(word) in _ROLES
+    return _name_of(word) in _ROLES
 
 
 def other_subjects(
     claim: Sequence[Token], clause: Sequence[Token], names: Collection[str]
 ) -> Iterator[Finding]:
-    """The parties that a claim has act and its clause does not; `names` are stems of further parties."""
+    """The parties that a claim has act and its clause does not; `names` are further parties."""
     acting = set(_acting(clause, names))
     for i in _subjects(claim, names):
-        party = stem_of(claim[i].word)
+        party = _name_of(claim[i].word)
         bound = claim[i + 1].word in AUXILIARIES
         if party not in acting and (acting or bound) and not _is_done_to(claim, i):
             yield Finding(LintRule.NAME, claim[i].text)
@@ -64,20 +64,25 @@ def other_party_of_row(claim: Sequence[Token], row: str, names: Collection[str])
     """
     responsible = [cell for cell in map(tokens_of, row.split("; ")) if cell and _WHO.match(cell[0].word)]
     doing = {
-        stem_of(token.word): token.text for cell in responsible for token in cell if _party(token, names)
+        _name_of(token.word): token.text for cell in responsible for token in cell if _party(token, names)
     }
     acting = [claim[i] for i in _subjects(claim, names)]
-    if not doing or any(stem_of(token.word) in doing for token in acting):
+    if not doing or any(_name_of(token.word) in doing for token in acting):
         return None
     if acting:
         return acting[0].text, ", ".join(doing.values())
     named = [token for token in claim if _party(token, names)]
-    others = named and all(stem_of(token.word) not in doing for token in named)
+    others = named and all(_name_of(token.word) not in doing for token in named)
     return (named[0].text, ", ".join(doing.values())) if others else None
 
 
+def _name_of(word: str) -> str:
+    """A word without the endings of its plural and genitive; stems would make `custom` of a `customer`."""
+    return word.removesuffix("'").removesuffix("'s").removesuffix("s")
+
+
 def _party(token: Token, names: Collection[str]) -> bool:
-    return is_content(token) and (is_party(token.word) or stem_of(token.word) in names)
+    return is_content(token) and (is_party(token.word) or _name_of(token.word) in names)
 
 
 def _subjects(tokens: Sequence[Token], names: Collection[str]) -> Iterator[int]:
@@ -90,10 +95,10 @@ def _subjects(tokens: Sequence[Token], names: Collection[str]) -> Iterator[int]:
 
 
 def _acting(tokens: Sequence[Token], names: Collection[str]) -> Iterator[str]:
-    """Stems of all parties that may act: those that are no objects, and those behind `by`."""
+    """All parties that may act: those that are no objects, and those behind `by`."""
     for i, token in enumerate(tokens):
         if _party(token, names) and (not _is_object(tokens, i) or _preposition(tokens, i) == _BY):
-            yield stem_of(token.word)
+            yield _name_of(token.word)
 
 
 def _is_object(tokens: Sequence[Token], i: int) -> bool:

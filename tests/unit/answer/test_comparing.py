@@ -99,6 +99,28 @@ def test_a_condition_that_a_claim_leaves_out_is_a_difference(clause):
     assert compared("The Licensee may use the logs.", clause).differences
 
 
+@pytest.mark.parametrize(
+    ("clause", "claim"),
+    [
+        (
+            "The rights under this Agreement end at once if the Licensee breaks a term of this Agreement.",
+            "The rights under this Agreement end at once.",
+        ),
+        (
+            "Upon termination the Licensee must, upon the Vendor’s request, return the logs.",
+            "Upon termination the Licensee must return the logs.",
+        ),
+        (
+            "Where secret data of a hospital has been stolen by a thief, the Licensee must destroy the data.",
+            "The Licensee must destroy the secret data.",
+        ),
+    ],
+)
+def test_words_that_stand_elsewhere_too_do_not_tell_a_condition(clause, claim):
+    assert compared(clause, clause).differences == ()
+    assert "condition" in [difference.rule.value for difference in compared(claim, clause).differences]
+
+
 def test_names_that_have_changed_places_are_a_difference():
     clause = "The Vendor, or an auditor appointed by it, may audit the books of the Licensee once a year."
     turned = "The Licensee, or an auditor appointed by it, may audit the books of the Vendor once a year."
