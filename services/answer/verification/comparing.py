@@ -36,7 +36,7 @@ from services.answer.verification.passages import Passage
 from services.answer.verification.rewording import Reworded, in_plain_words, in_words_of
 from services.answer.verification.same_meaning import ANYBODY, LIGHT, SHARES, UNIVERSAL, meaning_stem
 
-SAME_THING = 0.7
+SAME_THING = 0.8
 """Share of a claim's words that a passage needs to speak of the same thing; with less nothing contradicts."""
 HELD_SHARE, MIN_HELD = 0.5, 2
 """Share and number of a claim's words on the side of a condition that holds under it only."""

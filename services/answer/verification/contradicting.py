@@ -135,7 +135,14 @@ def _negation(finding: Finding, sides: Sides) -> str | None:
     if word in EXCEPTIONS:
         return SAME if left_out and _is_taken(left_out, sides) else ""
     denied = any(token.word in _IMPLIED or token.word in DENIALS for token in sides.claim.tokens)
-    return "" if denied else finding.text
+    # `Does not accept as` beside `do not create`: both deny, and people must see whether the same.
+    return "" if denied or _denies_otherwise(sides) else finding.text
+
+
+def _denies_otherwise(sides: Sides) -> bool:
+    """Whether a claim denies something by another word than its clause does."""
+    heads = {negation.head for negation in sides.clause.negations}
+    return any(not negation.soft and negation.head not in heads for negation in sides.claim.negations)
 
 
 def _is_subordinate(negation: Negation, sides: Sides) -> bool:

@@ -68,6 +68,16 @@ def test_a_negation_that_a_claim_leaves_out_contradicts():
     assert [difference.clause_text for difference in comparison.differences] == ["not refunded"]
 
 
+def test_a_denial_in_other_words_does_not_contradict():
+    comparison = compared(
+        "The Vendor does not accept rounded prices as derived data.",
+        "Rounded prices do not create derived data.",
+    )
+
+    assert comparison.differences
+    assert not comparison.contradicted
+
+
 @pytest.mark.parametrize(
     ("claim", "clause", "beyond"),
     [
