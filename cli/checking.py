@@ -17,6 +17,7 @@ from clausegate.answer.v1.grounding_service_pb2 import (
     GroundingCaveat,
     GroundingVerdict,
     LintFinding,
+    LintRule,
     SignatureState,
     TextState,
     VerifyCitationResponse,
@@ -93,6 +94,8 @@ VERDICTS = {
     GroundingVerdict.GROUNDING_VERDICT_NOT_FOUND: "nothing like it in the documents",
     GroundingVerdict.GROUNDING_VERDICT_MISQUOTED: "a quote stands nowhere",
 }
+OTHER_WORDS = "not told whether the clause says it: some words are not the clause's"
+"""Of a claim that nothing speaks against: it may say the same in words that no list knows, or more."""
 
 
 def _print_claims(response: CheckGroundingResponse, output: Output) -> None:
@@ -129,7 +132,7 @@ def marked(claim: CheckedClaim) -> Text:
 def remarks_on(claim: CheckedClaim, citations: dict[int, Citation]) -> Iterator[str]:
     """What was found of a claim, in plain words, and where."""
     if claim.verdict in VERDICTS:
-        yield VERDICTS[claim.verdict]
+        yield OTHER_WORDS if _only_has_other_words(claim) else VERDICTS[claim.verdict]
     yield from (f"misquoted: “{reflow(quote)}”" for quote in claim.missing_quotes)
     yield from map(_finding, claim.findings)
     yield from (CAVEATS[caveat] for caveat in claim.caveats if caveat in CAVEATS)
@@ -141,8 +144,16 @@ def remarks_on(claim: CheckedClaim, citations: dict[int, Citation]) -> Iterator[
         yield f"nearest clause: “{reflow(nearest.text)}” ({place})"
 
 
+def _only_has_other_words(claim: CheckedClaim) -> bool:
+    return claim.verdict == GroundingVerdict.GROUNDING_VERDICT_OVERSTATED and all(
+        finding.rule == LintRule.LINT_RULE_UNSUPPORTED_WORDS for finding in claim.findings
+    )
+
+
 def _finding(finding: LintFinding) -> str:
     said, instead = reflow(finding.text), reflow(finding.clause_text)
+    if finding.rule == LintRule.LINT_RULE_UNSUPPORTED_WORDS:
+        return f"not the clause's words: “{said}”"
     if not finding.HasField("span"):
         return f"leaves out “{said}”"
     if instead:

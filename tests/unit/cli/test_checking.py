@@ -10,7 +10,7 @@ from clausegate.answer.v1.grounding_service_pb2 import (
 )
 from clausegate.corpus.v1.citation_pb2 import Citation
 from clausegate.corpus.v1.span_pb2 import Span
-from cli.checking import Verified, citations_in, marked, remarks_on
+from cli.checking import OTHER_WORDS, Verified, citations_in, marked, remarks_on
 from cli.errors import CommandError
 
 CITATION = {"number": 1, "document": "cme/a.pdf", "quote": "Fees are due.", "span": {"start": 3, "end": 16}}
@@ -95,3 +95,24 @@ def test_the_remarks_on_a_claim_tell_its_words_beside_those_of_the_clause():
         "leaves out “unless waived”",
         "nearest clause: “90 days’ notice unless waived.” (Terms › 3)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("rules", "verdict"),
+    [
+        (("LINT_RULE_UNSUPPORTED_WORDS",) * 2, OTHER_WORDS),
+        (("LINT_RULE_UNSUPPORTED_WORDS", "LINT_RULE_NUMBER"), "says more than the clause"),
+        (("LINT_RULE_CONDITION",), "says more than the clause"),
+    ],
+)
+def test_a_claim_in_other_words_is_not_said_to_go_beyond(rules, verdict):
+    claim = CheckedClaim(
+        text="A feed is retired.",
+        verdict=GroundingVerdict.GROUNDING_VERDICT_OVERSTATED,
+        findings=[LintFinding(rule=rule, text="retired", span=Span(start=10, end=17)) for rule in rules],
+    )
+
+    remarks = list(remarks_on(claim, {}))
+
+    assert remarks[0] == verdict
+    assert ("not the clause's words: “retired”" in remarks) is ("LINT_RULE_UNSUPPORTED_WORDS" in rules)
