@@ -86,13 +86,13 @@ def gather(progress: Progress, parts: Sequence[Part]) -> None:
 def together(parts: Sequence[Part], chosen: Chosen | None) -> Answer | RefusalReason:
     """The answers of several documents as one, in the order given; that of a single part as it is.
 
-    Of documents that bear one name those come first that answer best. Why there is none, when all refuse.
+    Of documents that bear one name those come first that answer. Why there is none, when all are refused.
     """
     if len(parts) == 1 and parts[0].result is not None:
         return parts[0].result
     assert chosen is not None
     if chosen.by_one_name:
-        parts = sorted(parts, key=_best_first)
+        parts = sorted(parts, key=_outcome_first)
     answers = [part.result if isinstance(part.result, Answer) else Answer() for part in parts]
     if not any(answer.statements for answer in answers):
         refused = best_of(parts).result
@@ -112,10 +112,10 @@ def together(parts: Sequence[Part], chosen: Chosen | None) -> Answer | RefusalRe
     return replace(whole, documents=documents, notes=(*told, *whole.notes))
 
 
-def _best_first(part: Part) -> tuple[int, float]:
-    """Sorts answers first, then what is only related; the strongest evidence first."""
+def _outcome_first(part: Part) -> int:
+    """Sorts answers first, then what is only related."""
     outcome = part.result.outcome if isinstance(part.result, Answer) else Outcome.REFUSED
-    return list(Outcome).index(outcome), -(part.decision.top_score or 0.0)
+    return list(Outcome).index(outcome)
 
 
 def _cell(answer: Answer) -> Answer:

@@ -44,6 +44,8 @@ _Stems = tuple[str, ...]
 _WORD = re.compile(r"[^\W\d_]+(?:['’]s\b)?")
 
 
+_SAID = re.compile(r"[^\W_]+|[£$€¥%]")
+"""A word, or a sign that counts as one."""
 _Moved = tuple[tuple[Span, Span], ...]
 """Every stretch of a text, in order, and the stretch of the one before that it stands for."""
 
@@ -58,9 +60,13 @@ class Reworded:
 
     def locate(self, words: str) -> Span | None:
         """Where in the claim words of `text` stand; None where they do not."""
-        pattern = r"\W*".join(re.escape(word) for word in re.findall(r"[^\W_]+|[£$€¥%]", words))
-        match = re.search(rf"(?<!\w){pattern}(?!\w)", self.text, re.IGNORECASE) if pattern else None
-        return self.claimed(Span(*match.span())) if match else None
+        sought = [match[0].casefold() for match in _SAID.finditer(words)]
+        said = list(_SAID.finditer(self.text))
+        folded = [match[0].casefold() for match in said]
+        for first in range(len(said) - len(sought) + 1):
+            if sought and folded[first : first + len(sought)] == sought:
+                return self.claimed(Span(said[first].start(), said[first + len(sought) - 1].end()))
+        return None
 
     def claimed(self, place: Span) -> Span:
         """The stretch of the claim that a stretch of `text` stands for."""
