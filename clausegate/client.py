@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clausegate.connection import Addresses, Reach
+from clausegate.connection import Addresses, Reach, open_channels
 from clausegate.library import Library
 from clausegate.questions import Questions
 from clausegate.searches import Searches
@@ -37,4 +37,5 @@ def connect(
     is none of these, such as `http://…`: that is the gateway's, of REST.
     """
     addresses = Addresses(address, address, address) if isinstance(address, str) else address
-    return Client(Reach(addresses, credential, ca_certificates, client_certificate, deadline_seconds))
+    reach = Reach(addresses, credential, ca_certificates, client_certificate, deadline_seconds)
+    return Client(open_channels(reach))

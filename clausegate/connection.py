@@ -74,6 +74,17 @@ class Reach:
     """Deadline of calls that name none of their own."""
 
 
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """Open channels to the services, and how long a call over them may take."""
+
+    ingest: grpc.aio.Channel
+    retrieval: grpc.aio.Channel
+    answer: grpc.aio.Channel
+    deadline_seconds: float
+    """Deadline of calls that name none of their own."""
+
+
 class Listing(Protocol):
     """A request of a call that lists."""
 
@@ -108,14 +119,9 @@ E = TypeVar("E")
 class Connection:
     """Channels to the services, and the ways of calling over them. Failed calls raise `ClausegateError`."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, channels: Channels) -> None:
         """Nothing is sent yet."""
-        self._deadline_seconds = reach.deadline_seconds
-        addresses = reach.addresses
-        self._channels = {address: _channel(address, reach) for address in set(astuple(addresses))}
-        self._ingest_channel = self._channels[addresses.ingest]
-        self._retrieval_channel = self._channels[addresses.retrieval]
-        self._answer_channel = self._channels[addresses.answer]
+        self._channels = channels
 
     async def __aenter__(self) -> Self:
         """Channels connect with the first call."""
@@ -125,8 +131,9 @@ class Connection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Cancel what still runs and close the channels."""
+        channels = self._channels
         async with AsyncExitStack() as stack:
-            for channel in self._channels.values():
+            for channel in {channels.ingest, channels.retrieval, channels.answer}:
                 stack.push_async_callback(channel.close)
 
     async def _answer(
@@ -161,7 +168,19 @@ class Connection:
             request.page_token = page.next_page_token
 
     def _timeout(self, deadline_seconds: float | None) -> float:
-        return self._deadline_seconds if deadline_seconds is None else deadline_seconds
+        return self._channels.deadline_seconds if deadline_seconds is None else deadline_seconds
+
+
+def open_channels(reach: Reach) -> Channels:
+    """Channels that connect with their first call; one to each address. Raises `ValueError` as `connect`."""
+    addresses = reach.addresses
+    opened = {address: _channel(address, reach) for address in set(astuple(addresses))}
+    return Channels(
+        opened[addresses.ingest],
+        opened[addresses.retrieval],
+        opened[addresses.answer],
+        reach.deadline_seconds,
+    )
 
 
 def _channel(address: str, reach: Reach) -> grpc.aio.Channel:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 
-from clausegate.connection import Connection, Reach
+from clausegate.connection import Channels, Connection
 from clausegate.corpus.v1.citation_pb2 import QuoteBox
 from clausegate.corpus.v1.document_pb2 import Document
 from clausegate.errors import clausegate_errors
@@ -47,11 +47,11 @@ from clausegate.upload import Target, no_receipt, upload
 class Library(Connection):
     """Calls of `IngestService`, `DocumentService` and `ProjectService`."""
 
-    def __init__(self, reach: Reach) -> None:
-        super().__init__(reach)
-        self._ingest = IngestServiceStub(self._ingest_channel)
-        self._documents = DocumentServiceStub(self._retrieval_channel)
-        self._projects = ProjectServiceStub(self._retrieval_channel)
+    def __init__(self, channels: Channels) -> None:
+        super().__init__(channels)
+        self._ingest = IngestServiceStub(channels.ingest)
+        self._documents = DocumentServiceStub(channels.retrieval)
+        self._projects = ProjectServiceStub(channels.retrieval)
 
     async def ingest(
         self,

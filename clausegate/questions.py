@@ -24,7 +24,7 @@ from clausegate.answer.v1.query_service_pb2 import (
 from clausegate.answer.v1.query_service_pb2_grpc import QueryServiceStub
 from clausegate.answer.v1.research_service_pb2 import ExtractSnippetsRequest, ExtractSnippetsResponse
 from clausegate.answer.v1.research_service_pb2_grpc import ResearchServiceStub
-from clausegate.connection import Connection, Reach
+from clausegate.connection import Channels, Connection
 from clausegate.corpus.v1.citation_pb2 import Citation
 from clausegate.options import EachOptions, QueryOptions, Scope, SnippetOptions
 
@@ -32,11 +32,11 @@ from clausegate.options import EachOptions, QueryOptions, Scope, SnippetOptions
 class Questions(Connection):
     """Calls of `QueryService`, `ResearchService` and `GroundingService`."""
 
-    def __init__(self, reach: Reach) -> None:
-        super().__init__(reach)
-        self._queries = QueryServiceStub(self._answer_channel)
-        self._research = ResearchServiceStub(self._answer_channel)
-        self._grounding = GroundingServiceStub(self._answer_channel)
+    def __init__(self, channels: Channels) -> None:
+        super().__init__(channels)
+        self._queries = QueryServiceStub(channels.answer)
+        self._research = ResearchServiceStub(channels.answer)
+        self._grounding = GroundingServiceStub(channels.answer)
 
     async def query(
         self, query: str, *, deadline_seconds: float | None = None, **options: Unpack[QueryOptions]

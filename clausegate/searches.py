@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from typing import Unpack
 
-from clausegate.connection import Connection, Reach
+from clausegate.connection import Channels, Connection
 from clausegate.corpus.v1.chunk_pb2 import Chunk
 from clausegate.options import ContextOptions, DefinitionOptions, Scope, SearchOptions
 from clausegate.retrieval.v1.index_service_pb2 import DescribeIndexRequest, DescribeIndexResponse
@@ -28,10 +28,10 @@ from clausegate.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceS
 class Searches(Connection):
     """Calls of `RetrievalService` and `IndexService`."""
 
-    def __init__(self, reach: Reach) -> None:
-        super().__init__(reach)
-        self._retrieval = RetrievalServiceStub(self._retrieval_channel)
-        self._index = IndexServiceStub(self._retrieval_channel)
+    def __init__(self, channels: Channels) -> None:
+        super().__init__(channels)
+        self._retrieval = RetrievalServiceStub(channels.retrieval)
+        self._index = IndexServiceStub(channels.retrieval)
 
     async def search(
         self, query: str, *, deadline_seconds: float | None = None, **options: Unpack[SearchOptions]

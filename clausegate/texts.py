@@ -25,7 +25,7 @@ from clausegate.answer.v1.rewrite_service_pb2 import (
     StreamRewriteResponse,
 )
 from clausegate.answer.v1.rewrite_service_pb2_grpc import RewriteServiceStub
-from clausegate.connection import Connection, Reach
+from clausegate.connection import Channels, Connection
 from clausegate.corpus.v1.article_pb2 import Article
 from clausegate.options import ArticleOptions, QueriesOptions, RewriteOptions
 
@@ -33,12 +33,12 @@ from clausegate.options import ArticleOptions, QueriesOptions, RewriteOptions
 class Texts(Connection):
     """Calls of `ArticleService`, `QueryGenerationService`, `RewriteService` and `ModelService`."""
 
-    def __init__(self, reach: Reach) -> None:
-        super().__init__(reach)
-        self._articles = ArticleServiceStub(self._answer_channel)
-        self._generation = QueryGenerationServiceStub(self._answer_channel)
-        self._rewriting = RewriteServiceStub(self._answer_channel)
-        self._models = ModelServiceStub(self._answer_channel)
+    def __init__(self, channels: Channels) -> None:
+        super().__init__(channels)
+        self._articles = ArticleServiceStub(channels.answer)
+        self._generation = QueryGenerationServiceStub(channels.answer)
+        self._rewriting = RewriteServiceStub(channels.answer)
+        self._models = ModelServiceStub(channels.answer)
 
     async def compile_article(
         self, *, deadline_seconds: float | None = None, **options: Unpack[ArticleOptions]
