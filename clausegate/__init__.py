@@ -3,10 +3,11 @@
 This package is what a caller of the services needs, and nothing else:
 
     async with clausegate.connect("127.0.0.1:7000") as client:
-        response = await client.query("What is the notice period?", sources=["cme"])
-        print(response.answer)
+        answer = await client.query("What is the notice period?", sources=["cme"])
+        print(answer.refusal.message if answer.refused else answer.answer)
 """
 
+from clausegate.answers import Answer
 from clausegate.client import Client, connect
 from clausegate.connection import Addresses
 from clausegate.errors import ClausegateError, InvalidField
@@ -25,6 +26,7 @@ from clausegate.options import (
 
 __all__ = [
     "Addresses",
+    "Answer",
     "ArticleOptions",
     "ClausegateError",
     "Client",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from typing import Unpack
+from typing import Unpack, cast
 
 from clausegate.answer.v1.grounding_service_pb2 import (
     CheckGroundingRequest,
@@ -17,13 +17,13 @@ from clausegate.answer.v1.query_service_pb2 import (
     QueryEachRequest,
     QueryEachResponse,
     QueryRequest,
-    QueryResponse,
     StreamQueryRequest,
     StreamQueryResponse,
 )
 from clausegate.answer.v1.query_service_pb2_grpc import QueryServiceStub
 from clausegate.answer.v1.research_service_pb2 import ExtractSnippetsRequest, ExtractSnippetsResponse
 from clausegate.answer.v1.research_service_pb2_grpc import ResearchServiceStub
+from clausegate.answers import Answer
 from clausegate.connection import Channels, Connection
 from clausegate.corpus.v1.citation_pb2 import Citation
 from clausegate.options import EachOptions, QueryOptions, Scope, SnippetOptions
@@ -40,9 +40,10 @@ class Questions(Connection):
 
     async def query(
         self, query: str, *, deadline_seconds: float | None = None, **options: Unpack[QueryOptions]
-    ) -> QueryResponse:
-        """One cited answer, what is only related, or a refusal: `response.outcome` says which."""
-        return await self._answer(self._queries.Query, QueryRequest(query=query, **options), deadline_seconds)
+    ) -> Answer:
+        """One cited answer, what is only related, or a refusal: `outcome` says which, and `refused`."""
+        request = QueryRequest(query=query, **options)
+        return cast(Answer, await self._answer(self._queries.Query, request, deadline_seconds))
 
     def stream_query(
         self, query: str, *, deadline_seconds: float | None = None, **options: Unpack[QueryOptions]

@@ -77,6 +77,15 @@ async def test_a_query_is_answered_with_a_citation(client):
     assert not response.HasField("refusal")
 
 
+async def test_a_refusal_says_that_it_is_one(client):
+    refused = await client.query("Who insures the ship against piracy?")
+    answered = await client.query("Which law governs the agreement?")
+
+    assert refused.refused
+    assert refused.refusal.message
+    assert not answered.refused
+
+
 async def test_options_reach_the_service(client):
     response = await client.query("Which law governs the agreement?", gate=False, grading=False, debug=True)
 
