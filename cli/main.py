@@ -19,6 +19,7 @@ from cli import (
     documents,
     evaluating,
     keys,
+    mcp,
     models,
     process,
     projects,
@@ -56,6 +57,7 @@ for subject in (
     dev_certs,
     audit,
     traces,
+    mcp,
     process,
 ):
     app.add_typer(subject.app)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -26,6 +27,7 @@ from gateway.credentials import Authentication
 from gateway.errors import ClientGone
 from gateway.health import Readiness, alive
 from gateway.limits import LimitedHeads, RejectedBodies, limited
+from gateway.mcp.endpoint import PATH as MCP_PATH
 from gateway.messages import to_json
 from gateway.observation import Observation
 from gateway.openapi import openapi_document
@@ -34,17 +36,26 @@ from gateway.pages import pages, served
 from gateway.upload import upload_endpoint
 
 
-def build_app(
-    contracts: Contracts, downstream: Downstream, policy: ServerPolicy, signed: Sequence[Route] = ()
-) -> Starlette:
-    """The application over open channels. With credentials, every route of the contracts needs one; those in
-    `signed` find out by themselves who asks.
-    """
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """The ways in beside REST."""
+
+    mcp: Endpoint
+    signed: Sequence[Route] = ()
+    """Routes that find out by themselves who asks."""
+
+
+def build_app(contracts: Contracts, downstream: Downstream, policy: ServerPolicy, doors: Doors) -> Starlette:
+    """The application over open channels. With credentials each route needs one, but our own and `signed`."""
     settings = downstream.settings
-    own_routes = [*_own_routes(contracts, downstream), *signed]
+    own_routes = [*_own_routes(contracts, downstream), *doors.signed]
     limiter = CallLimiter.configured(policy.limits)
     app = Starlette(
-        routes=[*_contract_routes(contracts, downstream, limiter), *own_routes],
+        routes=[
+            Route(MCP_PATH, limited(doors.mcp, limiter, Load.READ), methods=["POST"]),
+            *_contract_routes(contracts, downstream, limiter),
+            *own_routes,
+        ],
         middleware=[
             Middleware(Observation),
             Middleware(LimitedHeads, limit=policy.limits.max_head_bytes),

@@ -63,13 +63,14 @@ def check_local(headers: Headers) -> None:
     """
     named = [f"//{headers['host']}"] if "host" in headers else []
     named += headers.getlist("origin")
-    if not all(map(_is_here, named)):
+    if not all(map(is_of_this_machine, named)):
         raise PermissionDenied(
             "Without credentials requests are made for localhost or 127.0.0.1, by programs of this machine."
         )
 
 
-def _is_here(address: str) -> bool:
+def is_of_this_machine(address: str) -> bool:
+    """Whether what an `Origin` names, or `//` and a `Host`, is this machine."""
     try:
         return is_loopback(urlsplit(address).hostname or "")
     except ValueError:

@@ -18,10 +18,11 @@ from chassis.addresses import check_bindable
 from chassis.channel import open_channel
 from chassis.policy import ServerPolicy, server_policy
 from chassis.tls import server_context
-from gateway.app import build_app
+from gateway.app import Doors, build_app
 from gateway.bridge import Downstream
 from gateway.connection import Connection, head_seconds
 from gateway.contracts import load_contracts
+from gateway.mcp.endpoint import mcp_endpoint
 from gateway.settings import GatewaySettings
 from gateway.slack.wiring import slack_routes
 
@@ -67,7 +68,9 @@ async def gateway(
             for area, address in addresses.items()
         }
         slack = await stack.enter_async_context(slack_routes(settings, channels["answer"], cut_off))
-        yield build_app(load_contracts(), Downstream(channels, settings, cut_off), policy, slack)
+        downstream = Downstream(channels, settings, cut_off)
+        mcp = await stack.enter_async_context(mcp_endpoint(downstream))
+        yield build_app(load_contracts(), downstream, policy, Doors(mcp, slack))
 
 
 @asynccontextmanager
