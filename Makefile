@@ -170,8 +170,24 @@ protos: $(READY) ## regenerate the committed stubs and the descriptor set
 	@$(PROTOC) --include_imports --include_source_info --descriptor_set_out=$(PLACE)/gateway/contracts.binpb $(PROTOS)
 	@for folder in $(sort $(dir $(PROTOS))); do touch $(PLACE)/$$folder/__init__.py $(PLACE)/$$folder/../__init__.py; done
 
+# What the test of other languages takes, in versions that fit each other.
+LANGUAGES := $(abspath .cache/languages)
+GO_MODULES := google.golang.org/grpc@v1.85.0 google.golang.org/protobuf@v1.36.12
+
+languages: $(READY) ## fetch what makes and compiles clients in TypeScript and Go (npm, go), and compile them
+	@mkdir -p $(LANGUAGES)
+	npm install --prefix $(LANGUAGES) --no-fund --no-audit --silent @bufbuild/protoc-gen-es@2.17.0 \
+		@bufbuild/protobuf@2.17.0 @connectrpc/connect@2.2.0 @connectrpc/connect-node@2.2.0 typescript@7.0.2 @types/node@20
+	cd $(LANGUAGES) && GOBIN=$(LANGUAGES)/bin go install google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
+	cd $(LANGUAGES) && GOBIN=$(LANGUAGES)/bin go install google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
+	@rm -rf $(LANGUAGES)/go.mod $(LANGUAGES)/go.sum $(LANGUAGES)/made
+	PATH=$(LANGUAGES)/node_modules/.bin:$(LANGUAGES)/bin:$$PATH $(BIN)/buf generate --output $(LANGUAGES)/made
+	cd $(LANGUAGES)/made/go && go mod init clausegate.example/contracts && go get $(GO_MODULES) && go mod tidy && \
+		mv go.mod go.sum $(LANGUAGES)
+	$(BIN)/python -m pytest tests/unit/deploy/test_languages.py
+
 lock: $(READY) ## pin every package with its hashes in requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --all-extras \
 		--quiet --custom-compile-command "make lock" pyproject.toml --output-file requirements.lock
 
-.PHONY: help setup demo run test test-pythons test-weaviate soak faults check audit manifests breaking eval bench train-reader images up down protos lock
+.PHONY: help setup demo run test test-pythons test-weaviate soak faults check audit manifests breaking eval bench train-reader images up down protos languages lock
