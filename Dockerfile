@@ -41,7 +41,8 @@ RUN rm -rf /usr/local/lib/python3.*/site-packages /usr/local/lib/python3.*/ensur
         /etc/clausegate/index /etc/clausegate/signing /etc/clausegate/tls
 COPY --from=packages /opt/packages /opt/packages
 COPY --from=product /opt/clausegate /opt/clausegate
-ENV PATH=/opt/packages/bin:$PATH PYTHONPATH=/opt/clausegate PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
+ENV PATH=/opt/packages/bin:$PATH PYTHONPATH=/opt/clausegate:/opt/clausegate/clausegate/product \
+    PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     HOME=/tmp CLAUSEGATE_DATA_DIR=/var/lib/clausegate
 WORKDIR /var/lib/clausegate
 # By number, so that an orchestrator can see that it is not root. The root file system may be read-only: what is

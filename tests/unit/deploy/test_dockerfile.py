@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 STAGES = dict(re.findall(r"^FROM runtime AS (\w+)\n(.*?)(?=^FROM )", DOCKERFILE, re.M | re.S))
-PACKED = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+PACKED = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
 
 
 def test_each_process_is_an_extra_of_the_package():
