@@ -48,7 +48,10 @@ ROUTES = {
     for binding in method.bindings
 }
 DOORS = ("UNAUTHENTICATED", "PERMISSION_DENIED", "INGEST_ONLY")
-OPEN = ["/healthz", "/readyz", "/openapi.json", "/docs", "/docs/docs.css", "/docs/docs.js"]
+OPEN = [
+    *("/healthz", "/readyz", "/openapi.json", "/docs", "/docs/docs.css", "/docs/docs.js"),
+    *("/", "/ask", "/console/console.css", "/console/main.js"),
+]
 
 each_call = pytest.mark.parametrize("call", CALLS)
 each_route = pytest.mark.parametrize("route", ROUTES)
@@ -286,15 +289,16 @@ async def test_the_same_calls_tell_the_tenant_its_own(channels, chunk_ids):
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/v1/nothing", "/healthz/", "//healthz", "/docs/../v1/documents", "/v1/docs"]
+    "path", ["/console/", "/v1/nothing", "/healthz/", "//healthz", "/docs/../v1/documents", "/v1/docs"]
 )
 async def test_what_is_no_route_is_401_as_well(stack, path):
     async with stack.http(None) as http:
-        assert (await http.get(path)).status_code == 401
+        address = str(http.base_url).rstrip("/") + path
+        assert (await http.get(address)).status_code == 401
 
 
 @pytest.mark.parametrize("path", OPEN)
-async def test_health_and_the_documentation_need_no_credential(http, path):
+async def test_health_and_the_pages_need_no_credential(http, path):
     statuses = {(await asked(http, f"GET {path}", presented)).status_code for presented in REFUSED.values()}
 
     assert statuses == {200}

@@ -243,7 +243,7 @@ async def test_a_body_beyond_the_limit_is_413_however_it_is_sent(script):
     assert large_enough.status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/v2/query", "/v1/query/", "/v1/query:streaming", "/v1", "/"])
+@pytest.mark.parametrize("path", ["/v2/query", "/v1/query/", "/v1/query:streaming", "/v1", "/console/"])
 async def test_an_unknown_route_is_404(client, path):
     problem_in(await client.get(path), 404, "ROUTE_NOT_FOUND")
 
@@ -763,8 +763,9 @@ async def test_the_contract_is_served_as_openapi(client):
     assert "/v1/documents/{documentId}" in document["paths"]
 
 
-async def test_the_documentation_needs_nothing_from_elsewhere(client):
-    page = await client.get("/docs")
+@pytest.mark.parametrize("path", ["/", "/docs"])
+async def test_the_pages_need_nothing_from_elsewhere(client, path):
+    page = await client.get(path)
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["content-security-policy"]
     linked = re.findall(r'(?:src|href)="(/[^"]*)"', page.text)

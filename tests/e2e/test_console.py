@@ -1,0 +1,196 @@
+"""The console in a real browser: asked, clicked and looked at as by a person."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import httpx
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from tests.e2e.browser import browsing, with_browser
+from tests.e2e.corpus import DEVICE_FEE, GOVERNING_LAW, UNANSWERABLE, write_corpus
+from tests.e2e.cutting import cut_at
+from tests.e2e.processes import clausegate, embedded_stack, in_process
+
+pytestmark = with_browser
+
+COLOUR_AT = """
+const image = document.querySelector("#evidence img");
+const canvas = document.createElement("canvas");
+[canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+const context = canvas.getContext("2d");
+context.drawImage(image, 0, 0);
+return arguments[0].map(([x, y]) =>
+  [...context.getImageData(x * canvas.width, y * canvas.height, 1, 1).data].slice(0, 3));
+"""
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory):
+    file = tmp_path_factory.mktemp("console") / "keys.json"
+    made = in_process("keys", "create", "--tenant", "acme", "--subject", "anna", "--file", str(file))
+    return file, made.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory, socket_dirs, free_port, keys):
+    file, key = keys
+    data = tmp_path_factory.mktemp("console") / "data"
+    with embedded_stack(data, socket_dirs(), free_port(), CLAUSEGATE_API_KEYS_FILE=str(file)) as stack:
+        corpus = write_corpus(tmp_path_factory.mktemp("corpus"))
+        clausegate(
+            "ingest", str(corpus), "--server", stack.grpc, CLAUSEGATE_CREDENTIAL=key
+        ).check_returncode()
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def window():
+    with browsing() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(window, stack, keys):
+    """A window at the console of somebody who gave the key. No test may break the page's policy."""
+    window.open(stack.url, key=keys[1])
+    window.hosts()
+    yield window
+    assert window.violations() == []
+    assert window.hosts() <= {stack.url.removeprefix("http://")}
+
+
+@pytest.fixture(scope="module")
+def http(stack, keys):
+    with httpx.Client(
+        base_url=stack.url, headers={"Authorization": f"Bearer {keys[1]}"}, timeout=60
+    ) as client:
+        yield client
+
+
+def ask(browser, question):
+    browser.see("#question").send_keys(question, Keys.ENTER)
+
+
+def test_an_answer_comes_with_its_quotes_and_where_they_stand(browser):
+    ask(browser, GOVERNING_LAW)
+
+    browser.see("#progress", "Answered")
+    assert "laws of the Republic of Ireland" in browser.see(".statements blockquote").text
+    assert "Section 1. Governing Law" in browser.see(".statements .place").text
+
+
+def test_a_question_in_the_address_is_asked(browser, stack):
+    browser.driver.get(f"{stack.url}/ask?q=Which+law+governs+the+agreement%3F")
+
+    assert browser.see(".answer h2").text == GOVERNING_LAW
+    browser.see("#progress", "Answered")
+
+
+def test_a_number_opens_the_page_with_the_words_of_the_quote_marked(browser, http):
+    ask(browser, DEVICE_FEE)
+    browser.see("#progress", "Answered")
+    browser.click(".statements .number", "1")
+    browser.see("#evidence figcaption", "Page 2 of 2")
+
+    answer = http.post("/v1/query", json={"query": DEVICE_FEE}).json()
+    page = http.get(
+        "/v1/documents/northgate/fee-schedule.pdf/pages/2:render", headers={"Accept": "application/json"}
+    ).json()
+    boxes = answer["citations"][0]["boxes"]
+    # Just within the left edge of each box, between the lines of letters, and in the margin beside it.
+    within = [
+        [(box["left"] + 0.5) / page["pageWidth"], (box["top"] + 1) / page["pageHeight"]] for box in boxes
+    ]
+    beside = [[0.02, y] for _, y in within]
+    assert all(blue < 200 < red for red, _, blue in browser.script(COLOUR_AT, within))
+    assert browser.script(COLOUR_AT, beside) == [[255, 255, 255]] * len(boxes)
+
+
+def test_a_number_opens_the_text_with_the_words_of_the_quote_marked(browser, http):
+    ask(browser, GOVERNING_LAW)
+    browser.see("#progress", "Answered")
+    browser.click(".statements .number", "1")
+
+    cited = http.post("/v1/query", json={"query": GOVERNING_LAW}).json()["citations"][0]
+    assert browser.see("#evidence mark").text == " ".join(cited["quote"].split())
+
+
+def test_quotes_are_stepped_through_by_keys_and_the_focus_comes_back(browser):
+    ask(browser, DEVICE_FEE)
+    browser.see("#progress", "Answered")
+    browser.click(".statements .number", "1")
+    browser.see("#evidence h2", "Quote 1")
+
+    browser.press("j")
+    browser.see("#evidence h2", "Quote 2")
+    browser.press("k")
+    browser.see("#evidence h2", "Quote 1")
+    browser.press(Keys.ESCAPE)
+
+    browser.gone("#evidence")
+    assert browser.script("return document.activeElement.dataset.number") == "1"
+
+
+def test_a_refusal_shows_what_was_looked_at(browser):
+    ask(browser, UNANSWERABLE)
+
+    browser.see(".outcome", "This is not addressed in the provided")
+    assert "5 documents" in browser.see(".refusal", "What was searched").text
+    browser.see(".hits", "“parking” stands nowhere")
+
+
+def test_a_stream_that_is_cut_keeps_what_was_checked_and_says_so(window, stack, keys):
+    port = int(stack.url.rpartition(":")[2])
+    with cut_at("127.0.0.1", port, b"event: statement") as relay:
+        window.open(relay, key=keys[1])
+        ask(window, GOVERNING_LAW)
+        window.see(".failure", "The connection to the server broke.")
+    assert window.violations() == []
+
+
+def test_a_key_is_asked_for_once_and_forgotten_when_asked(window, stack, keys):
+    window.open(stack.url)
+    ask(window, GOVERNING_LAW)
+    window.see("#key-dialog #key").send_keys("not a key", Keys.ENTER)
+    window.see("#key-dialog", "did not take this key")
+    window.see("#key-dialog #key").send_keys(keys[1], Keys.ENTER)
+    window.see("#progress", "Answered")
+
+    ask(window, DEVICE_FEE)
+    window.see(".answer h2", DEVICE_FEE)
+    window.see("#progress", "Answered")
+    window.click("#forget-key")
+    window.gone("#forget-key")
+    assert window.script("return sessionStorage.length") == 0
+
+
+SERIOUS = """
+const done = arguments[0];
+axe.run(document, {resultTypes: ["violations"]}).then(({violations}) => done(violations
+  .filter(({impact}) => ["serious", "critical"].includes(impact))
+  .map(({id, nodes}) => `${id}: ${nodes.map(({html}) => html.slice(0, 200)).join(" ")}`)));
+"""
+
+
+def serious(browser):
+    """What axe-core finds that keeps somebody out."""
+    browser.driver.execute_script((files("axe_core_python") / "axe.min.js").read_text())
+    return browser.driver.execute_async_script(SERIOUS)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("question", [GOVERNING_LAW, DEVICE_FEE, UNANSWERABLE])
+def test_nobody_is_kept_out_of_an_answer(browser, scheme, question):
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    ask(browser, question)
+    browser.see(".verdict")
+    browser.see("#progress", " s")
+    for number in browser.all(".statements .number")[:1]:
+        number.click()
+        browser.see("#evidence .content > *")
+    browser.gone("[aria-busy]")
+
+    assert serious(browser) == []
