@@ -166,6 +166,99 @@ def test_a_key_is_asked_for_once_and_forgotten_when_asked(window, stack, keys):
     assert window.script("return sessionStorage.length") == 0
 
 
+HOSTILE = (
+    """# Notice <img src=x onerror=alert(1)> of <script>document.title = "taken"</script>
+
+The Zanzibar fee is <b onclick=alert(2)>USD 7.00</b> a month \u202eesrever\u202c ]]> --></textarea></script>
+<script>document.title = "taken"</script> is due in the Zanzibar office.
+
+The Zanzibar line is """
+    + "unbroken" * 2_000
+    + "\n"
+)
+
+
+def upload(browser, *files):
+    """Choose files and wait until each is done."""
+    browser.driver.find_element("css selector", "input[aria-label='Files to add']").send_keys(
+        "\n".join(map(str, files))
+    )
+    browser.see(".drop [role=status]", "taken in")
+
+
+@pytest.fixture
+def documents(browser, stack):
+    browser.driver.get(f"{stack.url}/#documents")
+    browser.see(".documents li")
+    return browser
+
+
+def test_documents_are_found_by_what_their_cards_say(documents):
+    documents.see("#document-search").send_keys("northgate fee")
+
+    documents.see("#documents [role=status]", "1 document")
+    assert documents.see(".documents li").text.startswith("Northgate Fee Schedule")
+
+
+def test_only_ticked_documents_are_asked(documents):
+    documents.click(".documents label", "Southport")
+    documents.click("header nav a", "Ask")
+    documents.see("#scope", "Asks “")
+    ask(documents, "What does Subscriber mean?")
+
+    documents.see(".statements .place")
+    documents.see("#progress", " s")
+    assert all("Southport" in place.text.title() for place in documents.all(".statements .place"))
+    documents.click("#scope button", "Ask all")
+    documents.see("#scope", "Asks all documents")
+
+
+def test_a_file_is_taken_in_asked_and_deleted_after_a_question(documents, http, tmp_path):
+    file = tmp_path / "kestrel.txt"
+    file.write_text("KESTREL TERMS\n\nThe Kestrel deposit is USD 1,250 and is due on signature.\n")
+    upload(documents, file)
+    documents.see(".uploads li", "added")
+    documents.see(".documents li", "documents/kestrel.txt")
+
+    documents.see("#document-search").send_keys("kestrel")
+    documents.see("#documents [role=status]", "1 document")
+    documents.click(".acts button", "Delete")
+    documents.click("dialog button", "Cancel")
+    assert http.get("/v1/documents/documents/kestrel.txt").status_code == 200
+    documents.click(".acts button", "Delete")
+    documents.click("dialog button", "Delete")
+    documents.see("#documents [role=status]", "0 documents")
+    assert http.get("/v1/documents/documents/kestrel.txt").status_code == 404
+
+
+def test_a_file_that_cannot_be_read_is_named_first_with_what_is_wrong(documents, tmp_path):
+    broken, good = tmp_path / "broken.pdf", tmp_path / "good.txt"
+    broken.write_bytes(b"%PDF-1.7 and no more")
+    good.write_text("A good file says that the osprey is a bird.\n")
+    upload(documents, good, broken)
+
+    documents.see(".drop [role=status]", "1 file taken in, 1 failed")
+    first = documents.see(".uploads li")
+    assert first.text.startswith("broken.pdf failed: ")
+
+
+def test_words_of_a_hostile_document_stay_words(documents, tmp_path):
+    file = tmp_path / "<b>zanzibar.md"
+    file.write_text(HOSTILE)
+    upload(documents, file)
+    documents.click("header nav a", "Ask")
+    ask(documents, "What is the Zanzibar fee, in the Zanzibar line?")
+    documents.see("#progress", " s")
+    for number in documents.all(".statements .number"):
+        number.click()
+        documents.see("#evidence .excerpt")
+
+    assert documents.driver.title == "Clausegate"
+    assert documents.script("return document.querySelectorAll('#main img, #main script, main b').length") == 0
+    assert "<script>" in documents.see("#evidence .excerpt").text
+    assert documents.script("return document.documentElement.scrollWidth <= innerWidth")
+
+
 SERIOUS = """
 const done = arguments[0];
 axe.run(document, {resultTypes: ["violations"]}).then(({violations}) => done(violations
@@ -194,3 +287,7 @@ def test_nobody_is_kept_out_of_an_answer(browser, scheme, question):
     browser.gone("[aria-busy]")
 
     assert serious(browser) == []
+
+
+def test_nobody_is_kept_out_of_the_documents(documents):
+    assert serious(documents) == []

@@ -2,6 +2,7 @@
 import { Answer } from "./answer.js";
 import { button, byId, counted, element } from "./elements.js";
 import { closeEvidence } from "./evidence.js";
+import { onSelection, selected, showScope } from "./selection.js";
 import { Broken, post } from "./server.js";
 import { OUTCOMES } from "./words.js";
 
@@ -27,8 +28,9 @@ export async function ask(question) {
   byId("answer").replaceChildren(answer.root);
   byId("stop").hidden = false;
   tell("Searching the documents …");
+  const asked = { query: question, documentIds: selected(), debug: true };
   try {
-    for await (const [name, data] of post("/v1/query:stream", { query: question, debug: true }, own.signal)) {
+    for await (const [name, data] of post("/v1/query:stream", asked, own.signal)) {
       answer.take(name, data);
       if (PROGRESS[name]) tell(PROGRESS[name](data));
     }
@@ -76,6 +78,8 @@ export function startAsking() {
     submit();
   });
   byId("stop").addEventListener("click", () => running?.abort());
+  onSelection(showScope);
+  showScope();
   field.value = new URLSearchParams(location.search).get("q") || "";
   if (field.value) submit();
   else field.focus();

@@ -1,5 +1,6 @@
 // The page: which view is shown, and what starts.
 import { startAsking } from "./asking.js";
+import { load, startDocuments } from "./documents.js";
 import { byId } from "./elements.js";
 import { closeEvidence } from "./evidence.js";
 import { forgetKey, showKeyState } from "./key.js";
@@ -16,10 +17,12 @@ function showView() {
   }
   document.title = view === "ask" ? "Clausegate" : `${VIEWS[view]} – Clausegate`;
   closeEvidence();
+  if (view === "documents") load();
 }
 
 byId("forget-key").addEventListener("click", forgetKey);
 window.addEventListener("hashchange", showView);
+startDocuments();
 showKeyState();
 showView();
 startAsking();

@@ -57,3 +57,30 @@ export function place(cited) {
 export function label(cited) {
   return cited.documentLabel || cited.title || cited.document;
 }
+
+/** A document's title, who makes it and when, and what a reader must know of its text. */
+export function card(document) {
+  const { profile } = document;
+  const date = profile?.dated || profile?.effective;
+  return {
+    title: profile?.title?.text || document.title,
+    facts: [(profile?.parties || []).map(({ name }) => name).join(" / "), date && stated(date.iso)].filter(Boolean).join(" · "),
+    warnings: [
+      listed("page", document.unreadablePages, "could not be read"),
+      listed("page", document.scannedPages, "scanned: nobody checked the words against the image"),
+      document.hiddenCharacters ? `${document.hiddenCharacters} hidden characters were left out` : "",
+    ].filter(Boolean).join("; "),
+  };
+}
+
+function listed(noun, numbers, text) {
+  if (!numbers?.length) return "";
+  return `${noun}${numbers.length > 1 ? "s" : ""} ${numbers.join(", ")} ${text}`;
+}
+
+/** `1 March 2025`, `March 2025` or `2025` for a date as ISO 8601 writes it. */
+export function stated(iso) {
+  const parts = iso.split("-").length;
+  const options = { timeZone: "UTC", year: "numeric", ...(parts > 1 && { month: "long" }), ...(parts > 2 && { day: "numeric" }) };
+  return new Intl.DateTimeFormat("en-GB", options).format(new Date(iso));
+}
