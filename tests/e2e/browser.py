@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,6 +18,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
+T = TypeVar("T")
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 STALE = (StaleElementReferenceException,)
 NEEDED = bool(os.environ.get("REQUIRE_BROWSER"))  # noqa: TID251 - set by .ci/run
@@ -89,6 +92,10 @@ class Browser:
         """Press keys where the focus is."""
         self.driver.switch_to.active_element.send_keys(keys)
 
+    def waited(self, what: Callable[[], T]) -> T:
+        """What `what` gives, once it gives something."""
+        return WebDriverWait(self.driver, WAIT_SECONDS).until(lambda _: what())
+
     def violations(self) -> object:
         """What the page's Content-Security-Policy stopped."""
         return self.script("return window.violations")
@@ -105,16 +112,18 @@ class Browser:
 
 
 @contextmanager
-def browsing() -> Iterator[Browser]:
-    """A window that is closed after the block."""
+def browsing(downloads: Path) -> Iterator[Browser]:
+    """A window that is closed after the block, and saves files in `downloads`."""
     options = webdriver.ChromeOptions()
     options.binary_location = BROWSER or "chromium"
     for argument in ARGUMENTS:
         options.add_argument(argument)
+    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER or "chromedriver"))
     try:
         driver.set_window_size(1280, 900)
+        driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
         driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": LISTEN})
         yield Browser(driver)
     finally:

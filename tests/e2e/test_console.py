@@ -46,8 +46,13 @@ def stack(tmp_path_factory, socket_dirs, free_port, keys):
 
 
 @pytest.fixture(scope="module")
-def window():
-    with browsing() as browser:
+def downloads(tmp_path_factory):
+    return tmp_path_factory.mktemp("downloads")
+
+
+@pytest.fixture(scope="module")
+def window(downloads):
+    with browsing(downloads) as browser:
         yield browser
 
 
@@ -257,6 +262,68 @@ def test_words_of_a_hostile_document_stay_words(documents, tmp_path):
     assert documents.script("return document.querySelectorAll('#main img, #main script, main b').length") == 0
     assert "<script>" in documents.see("#evidence .excerpt").text
     assert documents.script("return document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_an_original_is_saved_as_it_was_taken_in(documents, downloads, tmp_path):
+    write_corpus(tmp_path)
+    documents.see("#document-search").send_keys("terms.txt")
+    documents.see("#documents [role=status]", "1 document")
+    documents.click(".acts button", "Save")
+
+    documents.waited((downloads / "terms.txt").exists)
+    assert (downloads / "terms.txt").read_bytes() == (tmp_path / "southport" / "terms.txt").read_bytes()
+
+
+def test_a_term_shows_its_definition_while_the_focus_is_on_it(browser):
+    ask(browser, "For how long shall the Subscriber keep the Information confidential?")
+    browser.see("#progress", " s")
+    browser.script("document.querySelector('.statements .term').focus()")
+
+    assert "means" in browser.see(".tip").text
+    browser.press(Keys.ESCAPE)
+    browser.gone(".tip")
+
+
+def test_why_shows_what_the_gate_saw(browser):
+    ask(browser, UNANSWERABLE)
+    browser.click(".why summary")
+
+    browser.see(".why", "is needed, and 0 reached it")
+    browser.see(".why td", "refused with the question")
+
+
+def test_an_answer_is_kept_as_long_as_the_key(browser):
+    ask(browser, GOVERNING_LAW)
+    browser.see("#progress", "Answered")
+    browser.driver.refresh()
+    browser.click("#history button", GOVERNING_LAW)
+
+    browser.see("#progress", "Kept since")
+    browser.see(".statements blockquote", "Republic of Ireland")
+    browser.click(".statements .number")
+    browser.see("#evidence mark")
+    assert browser.script("return localStorage.length") == 0
+
+
+def test_an_answer_is_copied_and_saved_with_its_citations(browser, stack, downloads):
+    browser.driver.execute_cdp_cmd(
+        "Browser.grantPermissions",
+        {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"], "origin": stack.url},
+    )
+    ask(browser, GOVERNING_LAW)
+    browser.see("#progress", "Answered")
+    browser.click(".end button", "Copy as text")
+    browser.see(".end [role=status]", "Copied.")
+    copied = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    browser.click(".end button", "Save as Markdown")
+    file = downloads / "Which-law-governs-the-agreement.md"
+    browser.waited(file.exists)
+
+    assert "[1] “This Agreement shall be governed by the laws of the Republic of Ireland.”" in copied
+    saved = file.read_text()
+    assert saved.startswith("# Which law governs the agreement?\n\n**Answered**")
+    assert "\n> This Agreement shall be governed by the laws of the Republic of Ireland.\n" in saved
+    assert "`southport/terms.txt`, SHA-256 `" in saved
 
 
 SERIOUS = """

@@ -1,9 +1,12 @@
 // The question and its answer.
-import { Answer } from "./answer.js";
+import { Answer, eventsOf } from "./answer.js";
 import { button, byId, counted, element } from "./elements.js";
 import { closeEvidence } from "./evidence.js";
+import { keep, showRecords } from "./records.js";
+import { savingButtons } from "./saving.js";
 import { onSelection, selected, showScope } from "./selection.js";
 import { Broken, post } from "./server.js";
+import { why } from "./why.js";
 import { OUTCOMES } from "./words.js";
 
 let running = null;
@@ -43,10 +46,33 @@ export async function ask(question) {
   }
 }
 
-function finished(answer) {
+function finished(answer, question) {
   const { outcome, statements, metadata } = answer.response;
   const quotes = statements.length ? `: ${counted(statements.length, "quote")}` : "";
   tell(`${OUTCOMES[outcome].title}${quotes} · ${Number.parseFloat(metadata.latency).toFixed(1)} s`);
+  showEnd(answer, question);
+  keep(question, answer.response);
+  showRecords(reopen);
+}
+
+function showEnd(answer, question) {
+  answer.end.replaceChildren(savingButtons(question, answer.response), ...[why(answer.response.debug)].filter(Boolean));
+}
+
+/** Shows an answer that was kept. */
+function reopen({ question, response }) {
+  running?.abort();
+  running = null;
+  byId("stop").hidden = true;
+  closeEvidence();
+  const answer = new Answer(question);
+  for (const [name, data] of eventsOf(response)) answer.take(name, data);
+  showEnd(answer, question);
+  byId("answer").replaceChildren(answer.root);
+  byId("question").value = question;
+  tell(`Kept since ${new Date(response.metadata.finishedAt).toLocaleString("en-GB")}; the documents may have changed.`);
+  byId("question").scrollIntoView({ block: "center" });
+  byId("question").focus();
 }
 
 function failed(answer, question, error) {
@@ -62,9 +88,9 @@ function failed(answer, question, error) {
 export function startAsking() {
   const field = byId("question");
   const submit = () => {
+    field.select(); // What is typed next is another question.
     const question = field.value.trim();
     if (!question) return field.focus();
-    field.select();
     history.replaceState(null, "", `/ask?q=${encodeURIComponent(question)}`);
     ask(question);
   };
@@ -80,7 +106,8 @@ export function startAsking() {
   byId("stop").addEventListener("click", () => running?.abort());
   onSelection(showScope);
   showScope();
+  showRecords(reopen);
   field.value = new URLSearchParams(location.search).get("q") || "";
-  if (field.value) submit();
+  if (field.value) ask(field.value);
   else field.focus();
 }
