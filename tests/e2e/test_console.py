@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from importlib.resources import files
 
 import httpx
@@ -324,6 +325,28 @@ def test_an_answer_is_copied_and_saved_with_its_citations(browser, stack, downlo
     assert saved.startswith("# Which law governs the agreement?\n\n**Answered**")
     assert "\n> This Agreement shall be governed by the laws of the Republic of Ireland.\n" in saved
     assert "`southport/terms.txt`, SHA-256 `" in saved
+
+
+def test_questions_are_asked_of_each_document_and_saved_as_a_table(browser, stack, downloads):
+    browser.driver.get(f"{stack.url}/#table")
+    browser.see("#questions").send_keys(f"{GOVERNING_LAW}\n{DEVICE_FEE}")
+    browser.click("#table button", "Ask each document")
+    browser.see("#table [role=status]", "answered")
+
+    browser.see("#table td", "laws of the Republic of Ireland")
+    browser.see("#table td", "silent")
+    browser.click("#table button", "Save as CSV")
+    file = downloads / "answers.csv"
+    browser.waited(file.exists)
+    head, *rows = csv.reader(file.read_text("utf-8-sig").splitlines())
+    assert head == ["document", "title", GOVERNING_LAW, DEVICE_FEE]
+    quotes = {document: law for document, _, law, _ in rows}
+    assert "This Agreement shall be governed" in quotes["southport/terms.txt"]
+    assert "silent" in {cell for _, _, *cells in rows for cell in cells}
+
+    browser.click("#table td button", "Governing Law")
+    assert "Republic of Ireland" in browser.see("#evidence mark").text
+    assert serious(browser) == []
 
 
 SERIOUS = """

@@ -4,6 +4,7 @@ import { load, startDocuments } from "./documents.js";
 import { byId } from "./elements.js";
 import { closeEvidence } from "./evidence.js";
 import { forgetKey, showKeyState } from "./key.js";
+import { startTable } from "./table.js";
 
 const VIEWS = { ask: "Ask", documents: "Documents", table: "Table" };
 
@@ -23,6 +24,7 @@ function showView() {
 byId("forget-key").addEventListener("click", forgetKey);
 window.addEventListener("hashchange", showView);
 startDocuments();
+startTable();
 showKeyState();
 showView();
 startAsking();
