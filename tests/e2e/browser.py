@@ -69,32 +69,36 @@ class Browser:
 
     def see(self, selector: str, text: str = "") -> WebElement:
         """The first element that is shown and holds `text`, once there is one."""
-
-        def found(_: object) -> WebElement | None:
-            return next((each for each in self.all(selector) if text in each.text), None)
-
-        message = f"no {selector} with “{text}”"
-        seen = WebDriverWait(self.driver, WAIT_SECONDS, ignored_exceptions=STALE).until(found, message)
-        assert seen is not None
-        return seen
+        return self.waited(lambda: self._first(selector, text), f"no {selector} with “{text}”")
 
     def gone(self, selector: str) -> None:
         """Wait until nothing that is shown fits."""
-        WebDriverWait(self.driver, WAIT_SECONDS, ignored_exceptions=STALE).until_not(
-            lambda _: self.all(selector)
-        )
+        self.waited(lambda: not self.all(selector), f"{selector} is still there")
 
     def click(self, selector: str, text: str = "") -> None:
-        """Click on the element that `see` gives."""
-        self.see(selector, text).click()
+        """Click on the element that `see` gives; one that is replaced meanwhile is looked for again."""
+
+        def clicked() -> bool:
+            found = self._first(selector, text)
+            if found:
+                found.click()
+            return found is not None
+
+        self.waited(clicked, f"no {selector} with “{text}”")
+
+    def _first(self, selector: str, text: str) -> WebElement | None:
+        return next((each for each in self.all(selector) if text in each.text), None)
 
     def press(self, keys: str) -> None:
         """Press keys where the focus is."""
         self.driver.switch_to.active_element.send_keys(keys)
 
-    def waited(self, what: Callable[[], T]) -> T:
+    def waited(self, what: Callable[[], T | None], otherwise: str = "") -> T:
         """What `what` gives, once it gives something."""
-        return WebDriverWait(self.driver, WAIT_SECONDS).until(lambda _: what())
+        wait = WebDriverWait(self.driver, WAIT_SECONDS, ignored_exceptions=STALE)
+        given = wait.until(lambda _: what(), otherwise)
+        assert given is not None
+        return given
 
     def violations(self) -> object:
         """What the page's Content-Security-Policy stopped."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from importlib.resources import files
+from threading import Event
 
 import httpx
 import pytest
@@ -112,6 +113,8 @@ def test_a_number_opens_the_page_with_the_words_of_the_quote_marked(browser, htt
     beside = [[0.02, y] for _, y in within]
     assert all(blue < 200 < red for red, _, blue in browser.script(COLOUR_AT, within))
     assert browser.script(COLOUR_AT, beside) == [[255, 255, 255]] * len(boxes)
+    browser.click("#evidence .bar button", "Larger")
+    browser.see("#evidence .bar [aria-pressed=true]")
 
 
 def test_a_number_opens_the_text_with_the_words_of_the_quote_marked(browser, http):
@@ -148,11 +151,14 @@ def test_a_refusal_shows_what_was_looked_at(browser):
 
 
 def test_a_stream_that_is_cut_keeps_what_was_checked_and_says_so(window, stack, keys):
-    port = int(stack.url.rpartition(":")[2])
-    with cut_at("127.0.0.1", port, b"event: statement") as relay:
+    port, cut = int(stack.url.rpartition(":")[2]), Event()
+    with cut_at("127.0.0.1", port, b"event: completed", cut) as relay:
         window.open(relay, key=keys[1])
         ask(window, GOVERNING_LAW)
-        window.see(".failure", "The connection to the server broke.")
+        window.see(".statements blockquote", "Republic of Ireland")
+        cut.set()
+        window.see(".failure", "The connection to the server broke. What stands above was checked")
+        window.see(".statements blockquote", "Republic of Ireland")
     assert window.violations() == []
 
 
@@ -293,10 +299,10 @@ def test_why_shows_what_the_gate_saw(browser):
     browser.see(".why td", "refused with the question")
 
 
-def test_an_answer_is_kept_as_long_as_the_key(browser):
+def test_an_answer_is_kept_as_long_as_the_key(browser, stack):
     ask(browser, GOVERNING_LAW)
     browser.see("#progress", "Answered")
-    browser.driver.refresh()
+    browser.driver.get(stack.url)
     browser.click("#history button", GOVERNING_LAW)
 
     browser.see("#progress", "Kept since")

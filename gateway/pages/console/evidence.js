@@ -9,6 +9,8 @@ const AROUND = 1500;
 /** Most that the contract gives at once. */
 const LONGEST = 20_000;
 const panel = byId("evidence");
+/** Where there is no room beside the answer, the place covers it, and what is covered takes no focus. */
+const wide = matchMedia("(min-width: 64rem)");
 let shown = { citations: [], index: 0 };
 let cameFrom = null;
 let addresses = [];
@@ -20,7 +22,7 @@ export function showEvidence(citations, number) {
   if (panel.hidden) cameFrom = document.activeElement;
   shown = { citations, index };
   panel.hidden = false;
-  document.body.classList.add("beside");
+  cover();
   draw();
   byId("evidence-title").focus();
 }
@@ -29,10 +31,15 @@ export function showEvidence(citations, number) {
 export function closeEvidence() {
   if (panel.hidden) return;
   panel.hidden = true;
-  document.body.classList.remove("beside");
+  cover();
   mark(null);
   release();
   cameFrom?.focus();
+}
+
+function cover() {
+  document.body.classList.toggle("beside", !panel.hidden);
+  for (const covered of document.querySelectorAll("header, main, .skip")) covered.inert = !panel.hidden && !wide.matches;
 }
 
 function step(by) {
@@ -64,11 +71,11 @@ async function draw() {
     element("h2", { id: "evidence-title", tabindex: "-1" }, `Quote ${citation.number}`),
     element("p", { class: "place" }, element("span", { class: "words" }, label(citation)), place(citation) && ` · ${place(citation)}`),
     content);
-  const parts = await content_of(citation);
+  const parts = await contentOf(citation);
   if (citation !== shown.citations[shown.index]) return;
   content.replaceChildren(...parts);
   content.removeAttribute("aria-busy");
-  panel.querySelector(".content mark, .content .marked-place")?.scrollIntoView({ block: "center" });
+  showMark();
 }
 
 function bar(citations, index) {
@@ -76,10 +83,20 @@ function bar(citations, index) {
     button("Previous", () => step(-1), "quiet", { disabled: index === 0, "aria-keyshortcuts": "k ArrowLeft" }),
     button("Next", () => step(1), "quiet", { disabled: index === citations.length - 1, "aria-keyshortcuts": "j ArrowRight" }),
     element("span", { class: "aside", role: "status" }, `${index + 1} of ${citations.length}`),
+    citations[index].boxes?.length ? button("Larger", enlarge, "quiet", { "aria-pressed": String(panel.classList.contains("large")) }) : null,
     button("Close", closeEvidence, "quiet", { "aria-keyshortcuts": "Escape" }));
 }
 
-async function content_of(citation) {
+function enlarge({ target }) {
+  target.setAttribute("aria-pressed", panel.classList.toggle("large"));
+  showMark();
+}
+
+function showMark() {
+  panel.querySelector(".content mark, .content .marked-place")?.scrollIntoView({ block: "center", inline: "start" });
+}
+
+async function contentOf(citation) {
   try {
     return citation.boxes?.length ? await pictures(citation) : await text(citation);
   } catch (error) {
@@ -105,6 +122,7 @@ async function picture(citation, page) {
   const image = element("img", { src: address, width: drawn.width, height: drawn.height, alt: `Page ${page}, the words of the quote marked: ${citation.quote}` });
   const spot = element("span", { class: "marked-place" });
   spot.style.top = `${(100 * boxes[0].top) / drawn.pageHeight}%`;
+  spot.style.left = `${(100 * boxes[0].left) / drawn.pageWidth}%`;
   await image.decode();
   return element("figure", {}, element("div", { class: "page" }, image, spot),
     element("figcaption", {}, `Page ${page} of ${drawn.pageCount}`));
@@ -130,6 +148,7 @@ function asCited(citation) {
   return element("blockquote", { class: "words" }, flowing(citation.quote));
 }
 
+wide.addEventListener("change", cover);
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, textarea, select, dialog");
   if (panel.hidden || typing || event.ctrlKey || event.metaKey || event.altKey) return;
