@@ -291,6 +291,24 @@ def test_a_term_shows_its_definition_while_the_focus_is_on_it(browser):
     browser.gone(".tip")
 
 
+def test_a_term_within_another_has_not_its_definition(documents, tmp_path):
+    file = tmp_path / "falcon.txt"
+    file.write_text(
+        'FALCON TERMS\n\n1. Definitions\n\n"Falcon Use" means use by a falcon.\n\n'
+        "2. Fees\n\nThe fee for Non-Falcon Use is USD 12 a month, and Falcon Use is free of any fee.\n"
+    )
+    upload(documents, file)
+    documents.click("header nav a", "Ask")
+    ask(documents, "What is the fee for Non-Falcon Use, and what for Falcon Use?")
+    documents.see("#progress", " s")
+
+    before = (
+        "return [...document.querySelectorAll('.statements .term')].map((term) => term.previousSibling?.data)"
+    )
+    assert documents.script(before)
+    assert not any((text or "").endswith("Non-") for text in documents.script(before))
+
+
 def test_why_shows_what_the_gate_saw(browser):
     ask(browser, UNANSWERABLE)
     browser.click(".why summary")

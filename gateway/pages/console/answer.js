@@ -29,6 +29,7 @@ export class Answer {
   constructor(question) {
     this.citations = new Map();
     this.definitions = [];
+    this.quotes = [];
     this.statements = element("ol", { class: "statements" });
     this.summary = element("section", { class: "summary", hidden: true, "aria-label": "Short answer" });
     this.outcome = element("div", { class: "outcome" });
@@ -59,7 +60,9 @@ export class Answer {
 
   on_statement({ statement }) {
     const citations = this.cited(statement.citationNumbers);
-    const item = element("li", {}, quote(citations[0]),
+    const words = quote(citations[0]);
+    this.quotes.push([words, citations[0].document]);
+    const item = element("li", {}, words,
       ...citations.map((citation) => element("p", { class: "place" }, this.number(citation.number),
         element("span", { class: "words" }, label(citation)), place(citation) && ` · ${place(citation)}`)));
     item.classList.toggle("weak", statement.possiblyRelated);
@@ -97,7 +100,7 @@ export class Answer {
 
   on_completed({ response }) {
     this.response = response;
-    this.statements.querySelectorAll("blockquote").forEach((shown) => withTerms(shown, this.definitions, this.citations));
+    for (const [words, from] of this.quotes) withTerms(words, from, this.definitions, this.citations);
   }
 
   showOutcome(outcome, text = OUTCOMES[outcome].text) {
