@@ -31,12 +31,13 @@ from corpus.documents import DocumentId, Generation, Version
 from corpus.ids import chunk_id_of, definition_id_of
 from corpus.profiles import DocumentProfile
 from corpus.spans import Span
+from inference.fetch import DEFAULT_MODEL_DIR
 from services.retrieval.settings import RetrievalSettings
 from services.retrieval.wiring import retrieval
 from tests.contract.store import weaviate_server
 from tests.fakes.weaviate_server import WeaviateServer
 
-MODEL = Path(__file__).resolve().parents[2] / ".data" / "model"
+MODEL = DEFAULT_MODEL_DIR
 Request = index_service_pb2.ReplaceDocumentRequest
 
 
