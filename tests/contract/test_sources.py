@@ -376,7 +376,7 @@ async def test_an_article_is_there_for_who_holds_all_that_it_was_compiled_from(c
 
 
 async def test_the_store_of_articles_takes_and_finds_only_what_the_caller_holds(clients):
-    anna, carol = (ArticleStoreServiceStub(clients[name]._retrieval_channel) for name in ("anna", "carol"))
+    anna, carol = (ArticleStoreServiceStub(clients[name]._channels.retrieval) for name in ("anna", "carol"))
     links = [Backlink(title="Put", article_id="put-theirs"), Backlink(title="Own", article_id="put-own")]
     for name, source in {"put-theirs": "ice", "put-own": "cme"}.items():
         put = Article(article_id=name, title="Put", sources=[source], backlink_suggestions=links)
